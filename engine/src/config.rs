@@ -13,14 +13,14 @@ use everfold_kernel::window::LONG_WINDOW_BETA;
 use everfold_kernel::{Flag, Flags, Limits, ModelId, Params, Prelude, TreeBounds, Window};
 use everfold_mail::memory::MemoryPlaces;
 use everfold_mail::{Definition, Roster};
-use everfold_prefix::system::Surroundings;
+use everfold_prefix::system::{Profile, Surroundings};
 use everfold_rules::InstructionDirs;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use everfold_kernel::record::{Dialect, Pictures};
+use everfold_kernel::record::{CallForm, Dialect, Pictures, Sampling};
 
 /// Everything that a session is given besides its [`crate::World`]. It is read
 /// once, but for flags and limits, which follow their source from turn to turn
@@ -190,6 +190,7 @@ impl Config {
                 entrypoint: "sdk-rs".into(),
                 max_turns: None,
                 secrets: Vec::new(),
+                lean: None,
             },
         }
     }
@@ -203,7 +204,7 @@ impl Config {
     #[must_use]
     pub fn params(&self, model: &ModelId, dialect: Dialect) -> Params {
         let spec = self.models.table.spec(model);
-        let max_tokens = spec.max_output.min(self.limits.max_output_tokens);
+        let max_tokens = self.most_output(model);
         Params {
             dialect,
             model: model.clone(),
@@ -216,6 +217,35 @@ impl Config {
             cache: self.models.cache,
             context_management: None,
             pictures: if spec.images { Pictures::Taken } else { Pictures::Told },
+            calls: CallForm::Declared,
+            sampling: Sampling::Usual,
+        }
+    }
+
+    /// The window of a model.
+    #[must_use]
+    pub fn window(&self, model: &ModelId) -> Window {
+        let spec = self.models.table.spec(model);
+        Window::resolve(model, spec, &self.models.betas, &self.models.window, &self.limits)
+    }
+
+    /// How much the fixed prompt of a model says: little in a small window, and
+    /// where a person wants it so (Q16).
+    #[must_use]
+    pub fn profile(&self, model: &ModelId) -> Profile {
+        let is_small = self.window(model).size.0 < self.limits.lean_window_tokens;
+        if self.launch.lean.unwrap_or(is_small) { Profile::Lean } else { Profile::Full }
+    }
+
+    /// Most tokens that one answer may have: in a small window what is kept
+    /// free for it (T8).
+    fn most_output(&self, model: &ModelId) -> u64 {
+        let window = self.window(model);
+        let most = self.models.table.spec(model).max_output.min(self.limits.max_output_tokens);
+        if window.size.0 < self.limits.small_window_tokens {
+            most.min(window.output.0)
+        } else {
+            most
         }
     }
 
@@ -242,9 +272,7 @@ impl Config {
             return prelude;
         }
         let model = &prelude.params.model;
-        let spec = self.models.table.spec(model);
-        let window =
-            Window::resolve(model, spec, &self.models.betas, &self.models.window, &self.limits);
+        let (spec, window) = (self.models.table.spec(model), self.window(model));
         let asked = everfold_prune::context_management(&prelude, spec, &window, &self.limits.prune);
         prelude.params.context_management = Some(asked);
         if !prelude.params.betas.iter().any(|beta| beta == CONTEXT_MANAGEMENT_BETA) {
@@ -257,10 +285,11 @@ impl Config {
     #[must_use]
     pub fn side_params(&self, model: &ModelId, dialect: Dialect, max_tokens: u64) -> Params {
         Params {
-            max_tokens: max_tokens.min(self.models.table.spec(model).max_output),
+            max_tokens: max_tokens.min(self.most_output(model)),
             thinking: None,
             effort: None,
             cache: None,
+            sampling: Sampling::Greedy,
             ..self.params(model, dialect)
         }
     }

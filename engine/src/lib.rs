@@ -40,4 +40,4 @@ pub use turn::mentions::say;
 pub use turn::pasted::Pasted;
 pub use turn::resume::{Resumed, claim, fork, resume};
 pub use turn::run::{Run, Step};
-pub use turn::turn_end::finish;
+pub use turn::turn_end::{finish, finish_later, leave};

@@ -186,6 +186,11 @@ impl Permit {
         self.watch == Watch::Person
     }
 
+    /// Whether a rule denies every call of a tool.
+    pub(crate) fn denies(&self, tool: &str) -> bool {
+        self.deny.iter().any(|rule| rule.is_of_all(tool))
+    }
+
     /// Whether a rule denies such a call or wants to be asked about it.
     pub(crate) fn holds_back(&self, tool: &str, deed: &Footprint) -> bool {
         self.deny.iter().chain(&self.ask).any(|rule| rule.touches(tool, deed) != Touch::No)

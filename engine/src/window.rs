@@ -4,6 +4,8 @@ pub mod compaction;
 pub mod context_view;
 pub mod in_view;
 pub mod ladder;
+mod learned;
 pub mod notes;
 pub(crate) mod pause;
+pub(crate) mod prompt_room;
 pub(crate) mod thrash;

@@ -150,7 +150,7 @@ fn compact(
     if due == Due::No {
         return 0.0;
     }
-    let Ok(plan) = Plan::new(&own.fold, CompactionScope::All, Trigger::Auto, limits) else {
+    let Ok(plan) = Plan::new(&own.fold, CompactionScope::All, Trigger::Auto) else {
         return 0.0;
     };
     let ttl = own.fold.prelude().and_then(|prelude| prelude.params.cache);
@@ -173,7 +173,7 @@ pub(crate) fn sum_up(
     limits: &Limits,
 ) {
     let (scope, _) = everfold_compact::plan::between_turns(&own.fold, limits);
-    let Ok(plan) = Plan::new(&own.fold, scope, Trigger::Auto, limits) else {
+    let Ok(plan) = Plan::new(&own.fold, scope, Trigger::Auto) else {
         return;
     };
     let directive = plan.directive(&own.fold, Sending::Fork, Guidance::default(), limits);

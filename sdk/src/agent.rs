@@ -3,6 +3,8 @@
 use crate::builder::Builder;
 use crate::builder::switches::in_force;
 use crate::error::Error;
+use crate::model_server::Served;
+use crate::provider;
 use crate::repo::Repo;
 use crate::servers::NamedServers;
 use crate::styles::{self, OutputStyle};
@@ -33,6 +35,7 @@ pub(crate) struct Parts {
     pub(crate) plugins: Found,
     pub(crate) resolved: Resolved,
     pub(crate) choice: ProviderChoice,
+    pub(crate) served: Served,
     pub(crate) live: LiveFlags,
     /// Looks at flags as long as the agent is there.
     pub(crate) _poller: Option<PollerHandle>,
@@ -255,6 +258,24 @@ impl Agent {
     #[must_use]
     pub fn settings(&self) -> &Resolved {
         &self.parts.resolved
+    }
+
+    /// Asks a server of one's own what it has, and writes nothing down (S14).
+    /// None where another provider answers.
+    ///
+    /// # Errors
+    /// If its address or key cannot be used.
+    pub async fn ask_server(&self) -> Result<Option<Served>, Error> {
+        let parts = &self.parts;
+        let named = parts.resolved.settings.model.as_deref();
+        let limits = &parts.config.limits;
+        provider::served(&parts.choice, limits, parts.home.root(), named).await
+    }
+
+    /// What a server of one's own has, as far as it is known (Q15).
+    #[must_use]
+    pub fn served(&self) -> &Served {
+        &self.parts.served
     }
 
     /// The provider, and why this one.

@@ -5,11 +5,10 @@ use crate::approvers::RefuseAll;
 use crate::clock::SystemClock;
 use crate::error::Error;
 use crate::memory;
-use crate::provider;
 use crate::recorded_files::RecordedFiles;
 use crate::repo::Repo;
 use crate::shell;
-use everfold_disk::{DiskFiles, DiskSpending, DiskTranscripts};
+use everfold_disk::{DiskFiles, DiskSpending};
 use everfold_engine::agents::Definition;
 use everfold_engine::{Delegation, Tool, Toolbox, World};
 use everfold_kernel::Limits;
@@ -292,11 +291,7 @@ impl Builder {
         let (_, limits) = live.current();
         let root = repo.as_ref().map_or_else(|| cwd.clone(), |repo| repo.root.clone());
         let plugins = self.find_plugins(&home, &trust, &resolved, &limits);
-        let made = match &self.model {
-            Some(model) => provider::Made { model: Arc::clone(model), key: None },
-            None if self.purpose == Purpose::Looking => provider::Made::none(),
-            None => provider::make(&choice, &limits).await?,
-        };
+        let made = Box::pin(self.make_provider(&choice, &limits, &home, &resolved)).await?;
         let limits = Arc::new(limits);
         let mut world = self.world(&home, &trust, &resolved, made.model, &limits)?;
         let found = match &self.memories {
@@ -307,6 +302,7 @@ impl Builder {
         world.dreams = world.memories.as_deref().and_then(|found| self.dreams(found));
         world.switches = Some(switches);
         let mut config = self.config(&mut resolved, &choice, &cwd, repo.as_ref(), limits, &home)?;
+        config::take_served(&mut config, &resolved, &made.served);
         // Changing what acts by itself is never free, whatever the mode (S9).
         config.permissions.rules.ask.extend(config::guarding_rules(&trust));
         config.setups.instructions = (self.instructions == Wanted::Yes)
@@ -336,6 +332,7 @@ impl Builder {
             plugins,
             resolved,
             choice,
+            served: made.served,
             live,
             _poller: poller,
         };
@@ -377,13 +374,6 @@ impl Builder {
             spending: Some(Arc::new(DiskSpending::new(home.root().join("budget")))),
             post: Some(self.post(home, limits, (trust.cwd(), resolved))?),
             worktrees: Some(Arc::new(GitWorktrees::new(home.root().join("worktrees")))),
-        })
-    }
-
-    /// Where conversations are kept.
-    fn logs(&self, dir: &Path, longest: u64) -> Arc<dyn Transcripts> {
-        self.transcripts.clone().unwrap_or_else(|| {
-            Arc::new(DiskTranscripts::new(dir.to_owned()).with_max_line(longest))
         })
     }
 

@@ -39,6 +39,7 @@ pub mod memory_tool;
 pub mod models {
     pub use everfold_memory_embed::{Error, InstalledModel, InstalledModels};
 }
+pub mod model_server;
 pub mod observed;
 pub mod past_sessions;
 mod permission_rules;

@@ -1,6 +1,7 @@
 //! From the provider that settings choose to one that answers.
 
 use crate::error::Error;
+use crate::model_server::{self, Attentive, Keep, Served};
 use everfold_engine::ModelChoice;
 use everfold_kernel::ports::Model;
 use everfold_kernel::settings::ProviderKind;
@@ -9,6 +10,7 @@ use everfold_provider::{AnthropicProvider, Auth, Offline, OpenAiProvider, Provid
 use everfold_settings::provider::{AuthStyle, KeySetting, ProviderChoice};
 use everfold_settings::{Resolved, ValueOrigin};
 use everfold_wire::anthropic::Version;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,36 +21,80 @@ const KEY_COMMAND_TIME: Duration = Duration::from_secs(10);
 pub(crate) struct Made {
     pub(crate) model: Arc<dyn Model>,
     pub(crate) key: Option<Secret>,
+    /// What a server of one's own has.
+    pub(crate) served: Served,
 }
 
 impl Made {
+    /// A model that somebody else made.
+    pub(crate) fn of(model: Arc<dyn Model>) -> Self {
+        Self { model, key: None, served: Served::default() }
+    }
+
     /// One that is not asked for anything.
     pub(crate) fn none() -> Self {
-        Self { model: Arc::new(Offline::new()), key: None }
+        Self::of(Arc::new(Offline::new()))
     }
 }
 
-/// Makes the provider that was chosen.
-pub(crate) async fn make(choice: &ProviderChoice, limits: &Limits) -> Result<Made, Error> {
+/// Makes the provider that was chosen. A server of one's own is asked what it
+/// has; `model` is the one that a person named.
+pub(crate) async fn make(
+    choice: &ProviderChoice,
+    limits: &Limits,
+    home: &Path,
+    model: Option<&str>,
+) -> Result<Made, Error> {
     if choice.kind == ProviderKind::Offline {
         return Ok(Made::none());
     }
     let (key, hint) = resolve_key(&choice.key).await?;
-    let config = ProviderConfig {
+    let config = settings_of(choice, limits, key.clone(), hint);
+    if choice.kind != ProviderKind::OpenAi {
+        let model = Arc::new(AnthropicProvider::new(&config)?);
+        return Ok(Made { key, ..Made::of(model) });
+    }
+    let served = model_server::look(&config, home, model, Keep::Yes).await?;
+    let model = Arc::new(OpenAiProvider::new(&config)?);
+    let model = Arc::new(Attentive::new(model, &config.base_url, home));
+    Ok(Made { model, key, served })
+}
+
+/// What a server of one's own has, for whoever only looks: no key command is
+/// run, and nothing is written.
+pub(crate) async fn served(
+    choice: &ProviderChoice,
+    limits: &Limits,
+    home: &Path,
+    model: Option<&str>,
+) -> Result<Option<Served>, Error> {
+    if choice.kind != ProviderKind::OpenAi {
+        return Ok(None);
+    }
+    let (key, hint) = match &choice.key {
+        KeySetting::Command(_) => (None, String::new()),
+        source => resolve_key(source).await?,
+    };
+    let config = settings_of(choice, limits, key, hint);
+    Ok(Some(model_server::look(&config, home, model, Keep::No).await?))
+}
+
+fn settings_of(
+    choice: &ProviderChoice,
+    limits: &Limits,
+    key: Option<Secret>,
+    key_hint: String,
+) -> ProviderConfig {
+    ProviderConfig {
         base_url: choice.base_url.clone().unwrap_or_default(),
-        key: key.clone(),
+        key,
         auth: auth(choice.auth),
-        key_hint: hint,
+        key_hint,
         anthropic_version: Version::by_name(&choice.anthropic_version).unwrap_or_default(),
         headers: choice.headers.iter().map(|(n, v)| (n.clone(), v.clone())).collect(),
         betas: choice.betas.clone(),
         limits: limits.clone(),
-    };
-    let model: Arc<dyn Model> = match choice.kind {
-        ProviderKind::OpenAi => Arc::new(OpenAiProvider::new(&config)?),
-        _ => Arc::new(AnthropicProvider::new(&config)?),
-    };
-    Ok(Made { model, key })
+    }
 }
 
 async fn resolve_key(source: &KeySetting) -> Result<(Option<Secret>, String), Error> {

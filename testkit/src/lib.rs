@@ -28,5 +28,8 @@ pub use clock::FakeClock;
 pub use home::TempHome;
 pub use long_session::LongSession;
 pub use received::{Received, SOURCE_HEADER};
-pub use scenario::{Content, Gate, Reply, Scenario, ScenarioStep, ServerFault, ServerRules, When};
+pub use scenario::{
+    Content, Gate, LocalServer, Reply, Scenario, ScenarioStep, ServerFault, ServerProgram,
+    ServerRules, When,
+};
 pub use server::{Error, FakeModel, TestServer};

@@ -42,6 +42,46 @@ pub struct ServerRules {
     pub rate_limit_headers: bool,
     /// Whether `cache_edits` blocks are known; no public API knows them.
     pub cache_edits: bool,
+    /// Which server on one's own machine it behaves as, if it does.
+    pub local: Option<LocalServer>,
+}
+
+/// A server on one's own machine.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LocalServer {
+    /// Which program.
+    pub program: ServerProgram,
+    /// The models that it has; empty takes any name.
+    pub models: Vec<String>,
+    /// Whether it takes tools.
+    pub tools: bool,
+}
+
+/// Programs that serve models.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ServerProgram {
+    /// llama.cpp's server.
+    LlamaCpp,
+    /// Ollama.
+    Ollama,
+    /// LM Studio.
+    LmStudio,
+    /// vLLM.
+    Vllm,
+    /// One that says no more than it must.
+    #[default]
+    Plain,
+}
+
+impl ServerRules {
+    /// Those of a program on one's own machine with one model and this window.
+    #[must_use]
+    pub fn local(program: ServerProgram, model: &str, window: u64) -> Self {
+        let local = LocalServer { program, models: vec![model.to_owned()], tools: true };
+        Self { window, local: Some(local), ..Self::default() }
+    }
 }
 
 impl Default for ServerRules {
@@ -54,6 +94,7 @@ impl Default for ServerRules {
             delta_chars: 16,
             rate_limit_headers: false,
             cache_edits: false,
+            local: None,
         }
     }
 }

@@ -9,6 +9,7 @@ mod anthropic;
 mod chat;
 mod delivery;
 mod fake_model;
+mod local;
 mod prompt;
 mod state;
 
@@ -266,6 +267,10 @@ fn router(shared: Arc<Shared>) -> Router {
         .route("/v1/messages/count_tokens", post(anthropic::count_tokens))
         .route("/v1/models", get(anthropic::models))
         .route("/v1/chat/completions", post(chat::completions))
+        .route("/props", get(local::props))
+        .route("/api/ps", get(local::ps))
+        .route("/api/show", post(local::show))
+        .route("/api/v0/models", get(local::studio))
         .route("/api/hello", get(|| async { "hello" }))
         .route("/testkit/release/{name}", post(release))
         .layer(DefaultBodyLimit::disable())

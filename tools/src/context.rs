@@ -25,10 +25,6 @@ use crate::skill::SkillRequest;
 use crate::snip::{SnipRequest, Snipping};
 use crate::{Asker, Todo};
 
-/// Characters of a fresh id that name a job's file. The last ones: the first
-/// of a time-ordered id are the same within a moment.
-const JOB_NAME_CHARS: usize = 12;
-
 /// The field of a result's structured form that names versions of files.
 pub const SEEN_FIELD: &str = "everfoldSeen";
 
@@ -121,15 +117,6 @@ impl ToolContext {
             running: RunningCommands::default(),
             state: Arc::new(Mutex::new(state)),
         }
-    }
-
-    /// A new file for the output of a command that goes on in the background.
-    #[must_use]
-    pub fn job_file(&self) -> PathBuf {
-        let fresh = self.world.clock.fresh_uuid();
-        let skipped = fresh.chars().count().saturating_sub(JOB_NAME_CHARS);
-        let name: String = fresh.chars().skip(skipped).collect();
-        self.session_dir.join("jobs").join(format!("{name}.log"))
     }
 
     /// The same for a background agent: what was read and noted so far is

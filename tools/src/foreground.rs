@@ -1,6 +1,7 @@
 //! Commands that run in the foreground: what they print while they run, and the
 //! way to the background (U5).
 
+use crate::context::ToolContext;
 use everfold_kernel::ToolUseId;
 use everfold_kernel::ports::{BoxFuture, CommandWatch};
 use std::collections::{BTreeMap, VecDeque};
@@ -13,6 +14,10 @@ use tokio::sync::Notify;
 const TAIL_BYTES: usize = 1 << 20;
 /// Bytes of it that a screen is shown.
 const SHOWN_BYTES: usize = 16 << 10;
+
+/// Characters of a fresh id that name a job's file. The last ones: the first
+/// of a time-ordered id are the same within a moment.
+const JOB_NAME_CHARS: usize = 12;
 
 /// The commands that run now. Clones are the same.
 #[derive(Clone, Debug, Default)]
@@ -70,6 +75,17 @@ impl RunningCommands {
 
     fn list(&self) -> MutexGuard<'_, BTreeMap<ToolUseId, Arc<Tail>>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ToolContext {
+    /// A new file for the output of a command that goes on in the background.
+    #[must_use]
+    pub fn job_file(&self) -> PathBuf {
+        let fresh = self.world.clock.fresh_uuid();
+        let skipped = fresh.chars().count().saturating_sub(JOB_NAME_CHARS);
+        let name: String = fresh.chars().skip(skipped).collect();
+        self.session_dir.join("jobs").join(format!("{name}.log"))
     }
 }
 

@@ -14,6 +14,7 @@ mod anthropic;
 mod config;
 mod headless;
 mod http;
+pub mod inventory;
 pub mod key;
 mod offline;
 mod openai;

@@ -49,7 +49,7 @@ impl Model for OpenAiProvider {
 }
 
 /// Where completions are. A bare host gets `/v1`, as every server has it there.
-fn completions_url(mut base: Url) -> Url {
+pub(crate) fn completions_url(mut base: Url) -> Url {
     let path = base.path().trim_end_matches('/');
     let path = path.strip_suffix("/chat/completions").unwrap_or(path);
     let path = if path.is_empty() { "/v1" } else { path };

@@ -9,7 +9,7 @@ use crate::resolved::Resolved;
 use everfold_kernel::settings::{
     ANTHROPIC_URL, DEFAULT_MODEL, DEFAULT_SMALL_MODEL, OPENAI_URL, ProviderKind,
 };
-use everfold_kernel::window::Overrides;
+use everfold_kernel::window::{Overrides, WindowRank};
 use everfold_kernel::{ModelId, Secret, env};
 use reqwest::Url;
 use reqwest::header::{HeaderName, HeaderValue};
@@ -293,9 +293,13 @@ pub fn models(resolved: &Resolved, kind: ProviderKind) -> Models {
 
 /// What a person set about the window (T3, T5).
 #[must_use]
-pub fn window_overrides(resolved: &Resolved) -> Overrides {
+pub fn window_overrides(resolved: &Resolved, kind: ProviderKind) -> Overrides {
     Overrides {
         window: resolved.ambient.context_window,
+        rank: match kind {
+            ProviderKind::OpenAi => WindowRank::Environment,
+            ProviderKind::Anthropic | ProviderKind::Offline => WindowRank::Table,
+        },
         auto_compact_window: resolved.settings.auto_compact_window,
         auto_compact_percent: resolved.settings.everfold.auto_compact_percent,
     }

@@ -298,6 +298,7 @@ mod tests {
         "/everfold/fallback_model",
         "/everfold/thinking",
         "/everfold/effort",
+        "/everfold/lean",
         "/everfold/terminal",
         "/everfold/auto_compact_percent",
     ];

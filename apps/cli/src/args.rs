@@ -112,6 +112,9 @@ pub(crate) struct Which {
 /// What settings can say too.
 #[derive(Debug, Default, Args)]
 pub(crate) struct Choices {
+    /// A short prompt with few tools, for models with a small window
+    #[arg(long)]
+    pub(crate) lean: bool,
     /// The model
     #[arg(long)]
     pub(crate) model: Option<String>,

@@ -17,6 +17,7 @@ mod hosts;
 mod instructions;
 mod memories;
 mod permissions;
+mod server;
 pub(crate) mod settings;
 mod setups;
 mod waste;
@@ -92,6 +93,7 @@ async fn findings(env: &ProcessEnv, choices: &Choices) -> Result<Vec<Finding>> {
     match Box::pin(setup::for_diagnosis(env, choices)).await {
         Ok(agent) => {
             findings.extend(provider(&agent));
+            findings.extend(server::look(&agent).await);
             findings.extend(settings::look(&agent));
             findings.extend(permissions::look(&agent));
             findings.extend(files::look(&agent).await);

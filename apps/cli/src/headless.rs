@@ -5,6 +5,7 @@ use crate::commands::{CommandContext, Hands};
 use crate::failure::{self, Usage};
 use crate::presenter::{Presenter, TextStyle, counted};
 use crate::session_picker;
+use crate::sessions::rest;
 use crate::setup::{self, ProcessEnv};
 use crate::signals::Signals;
 use anyhow::Result;
@@ -94,7 +95,11 @@ async fn answer(
             let outcome = Outcome::new(&session, end);
             tracing::debug!(session = %session.id(), reason = ?outcome.reason(), "the turn ended");
             printer.end(&outcome)?;
-            finish(&mut session, &printer).await?;
+            if session.config().background.slots == Some(1) && !talk.which.private {
+                rest::leave(session).await?;
+            } else {
+                finish(&mut session, &printer).await?;
+            }
             Ok(code)
         }
     }

@@ -3,6 +3,7 @@
 use crate::args::Which;
 use crate::failure::{self, Usage};
 use crate::presenter::{Presenter, TextStyle, cut};
+use crate::sessions::rest;
 use anyhow::Result;
 use everfold::engine::Resumed;
 use everfold::kernel::Timestamp;
@@ -86,6 +87,14 @@ pub(crate) async fn target(agent: &Agent, which: &Which) -> Result<Target> {
 
 /// Opens what was asked for.
 pub(crate) async fn open(agent: &Agent, which: &Which, target: Target) -> Result<Opened> {
+    if let (Target::New(_), Some(names)) = (&target, agent.served().choices())
+        && agent.settings().settings.model.is_none()
+    {
+        let url = agent.provider().base_url.as_deref().unwrap_or_default();
+        let message = format!("{url} has {} models: {}", names.len(), names.join(", "));
+        let hint = "choose one with --model NAME, or set \"model\" in your settings";
+        return Err(Usage::new(message, hint).into());
+    }
     let fresh = which.session_id.as_ref().map(SessionId::new);
     let (session, resumed) = match (target, fresh) {
         (Target::New(id), _) if which.private => (agent.start_private(id)?, Resumed::default()),
@@ -113,6 +122,10 @@ pub(crate) async fn open_when_free(
         let opened = Box::pin(open(agent, which, target.clone())).await;
         let Some(error) = opened.as_ref().err() else { return opened };
         let Some((session, holder)) = failure::open_elsewhere(error) else { return opened };
+        if rest::gives_way(agent, session, holder) {
+            tokio::time::sleep(RETRY).await;
+            continue;
+        }
         let until = *until.get_or_insert_with(|| {
             let (id, seconds) = (short(session), wait.as_secs());
             let told = format!("session {id} is open in {holder}; waiting up to {seconds} s");

@@ -22,6 +22,7 @@ use std::path::PathBuf;
 pub(crate) mod export;
 mod prune;
 mod redact;
+pub(crate) mod rest;
 mod window;
 
 use window::{WindowStory, Written};
@@ -35,8 +36,12 @@ pub(crate) async fn run(
     command: &SessionsCommand,
     presenter: &Presenter,
 ) -> Result<()> {
+    if let SessionsCommand::Finish { id } = command {
+        return Box::pin(rest::finish(env, &SessionId::new(id))).await;
+    }
     let agent = setup::for_looking(env, &Choices::default()).await?;
     match command {
+        SessionsCommand::Finish { .. } => Ok(()),
         SessionsCommand::List { search, json } => {
             let sessions = agent.sessions().await?;
             let found = match search {

@@ -138,6 +138,9 @@ pub(crate) fn builder(env: &ProcessEnv, choices: &Choices) -> Result<Builder> {
             builder = builder.set(flag, pointer, value.as_str());
         }
     }
+    if choices.lean {
+        builder = builder.set("--lean", "/everfold/lean", true);
+    }
     if let Some(mode) = choices.permission_mode {
         builder = builder.set("--permission-mode", "/permissions/defaultMode", mode.as_str());
     }

@@ -10,11 +10,11 @@ mod call;
 pub(crate) use call::{Call, change};
 
 use crate::form::Form;
-use crate::picture::counted;
 use crate::questions::Question;
 use crate::style::TextStyle;
 use crate::theme::Theme;
 use crate::transcript_view::Diff;
+use everfold::kernel::phrase::counted;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::KeyEvent;
 use ratatui::layout::Rect;

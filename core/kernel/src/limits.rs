@@ -26,6 +26,7 @@ mod economy;
 mod hosts;
 mod memory;
 mod replay;
+mod results;
 mod rewind;
 mod setups;
 mod team;
@@ -34,6 +35,7 @@ pub use economy::EconomyLimits;
 pub use hosts::BesideLimits;
 pub use memory::{DreamLimits, ExtractLimits, PastLimits, RecallLimits};
 pub use replay::ReplayLimits;
+pub use results::{OffloadLimits, PruneLimits};
 pub use rewind::RewindLimits;
 pub use setups::{HookLimits, McpLimits, SkillLimits};
 pub use team::{FleetLimits, TeamLimits};
@@ -59,6 +61,16 @@ limits! {
         warning_buffer_tokens: u64 = 20_000,
         /// Without auto-compact, requests are refused this far below the effective window.
         refuse_buffer_tokens: u64 = 3_000,
+        /// Windows under this many tokens keep shares of themselves free instead.
+        small_window_tokens: u64 = 100_000,
+        /// Percent of a small window kept free for the answer, at most.
+        small_output_percent: u64 = 15,
+        /// Percent of a small window between auto-compact and the effective window, at most.
+        small_buffer_percent: u64 = 8,
+        /// Percent of a small window between the warning and auto-compact, at most.
+        small_warning_percent: u64 = 10,
+        /// Windows under this many tokens get the lean prompt.
+        lean_window_tokens: u64 = 32_000,
         /// Most output tokens asked for in one request; the model's own limit caps it.
         max_output_tokens: u64 = 32_000,
         /// Tokens of thinking for models that think on a budget.
@@ -71,6 +83,8 @@ limits! {
         retry_max_ms: u64 = 8_000,
         /// Longest wait that a server may ask for, in seconds; beyond it the turn ends.
         retry_after_max_s: u64 = 120,
+        /// A server that never answered is tried for this long, in milliseconds.
+        unreachable_ms: u64 = 4_000,
         /// No further try is begun this long after the first, in seconds.
         retry_total_s: u64 = 600,
         /// A stream silent for this long is cut, in seconds; comments are silence.
@@ -81,6 +95,8 @@ limits! {
         connect_timeout_s: u64 = 10,
         /// A wait for a server is told after this long, in milliseconds, then ever more rarely.
         wait_notice_ms: u64 = 4_000,
+        /// A server of one's own is asked for its models for this long at a start, in milliseconds.
+        server_question_ms: u64 = 300,
         /// Largest event of a stream, in bytes.
         sse_event_bytes: u64 = 16 * 1024 * 1024,
         /// Most model requests of one turn.
@@ -176,66 +192,6 @@ limits! {
 }
 
 limits! {
-    /// Layer 1: what goes to disk (L1).
-    OffloadLimits {
-        /// Characters of a shell command's output that stay.
-        bash_chars: u64 = 30_000,
-        /// Characters of a Grep that stay.
-        grep_chars: u64 = 20_000,
-        /// Characters of any other tool's result that stay; no tool's own cap is above it.
-        default_chars: u64 = 50_000,
-        /// Tokens of the result of a server's tool that stay, where that is less.
-        mcp_tokens: u64 = 25_000,
-        /// Characters that count as a token for that.
-        mcp_token_chars: u64 = 4,
-        /// Caps by tool, over the ones above.
-        tool_chars: std::collections::BTreeMap<String, u64> = std::collections::BTreeMap::new(),
-        /// Characters of all results of one message that stay.
-        message_chars: u64 = 200_000,
-        /// Bytes of the preview that stays.
-        preview_bytes: u64 = 2_000,
-        /// Characters that the tool for spilled results brings back at once.
-        recall_chars: u64 = 20_000,
-    }
-}
-
-limits! {
-    /// Layer 2: what is cleared (L2).
-    PruneLimits {
-        /// Minutes since the last answer after which the cache is taken for cold.
-        idle_minutes: u64 = 60,
-        /// Newest results that stay, by time.
-        keep_results: u64 = 5,
-        /// Results that may be live before cache edits are sent.
-        edit_live_results: u64 = 20,
-        /// Newest results that stay, by cache edit.
-        edit_keep_results: u64 = 5,
-        /// Results over this many characters can be brought back by their id.
-        restorable_chars: u64 = 1_000,
-        /// Input tokens at which the API clears; a smaller window lowers it.
-        api_trigger_tokens: u64 = 180_000,
-        /// Tokens that the API has to clear at least; a smaller window lowers it.
-        api_clear_tokens: u64 = 140_000,
-        /// Turns of thinking that the API keeps; 0 keeps all.
-        api_keep_thinking_turns: u64 = 1,
-        /// Requests that are expected to follow where the session's own pace says nothing yet.
-        expected_rounds: u64 = 10,
-        /// A clearing has to save this percentage of what it costs.
-        gain_percent: u64 = 110,
-        /// Most that a clearing may cost, as a percentage of what the conversation has cost so far.
-        loss_percent: u64 = 1,
-        /// Percentage of cleared results that the model is taken to ask for again.
-        ask_again_percent: u64 = 3,
-        /// The same for answers to questions that came up more than once.
-        ask_repeated_percent: u64 = 40,
-        /// The same for recent results.
-        ask_recent_percent: u64 = 80,
-        /// Newest results that count as recent.
-        recent_results: u64 = 25,
-    }
-}
-
-limits! {
     /// Layer 3: when notes are kept, and what they may hold (L3).
     NotesLimits {
         /// Tokens of the conversation at which notes are first made.
@@ -276,6 +232,8 @@ limits! {
         shrink_percent: u64 = 20,
         /// Most tokens of a summary.
         summary_tokens: u64 = 20_000,
+        /// Most tokens of a summary by a model with a small window.
+        lean_summary_tokens: u64 = 700,
         /// Files read last that come back.
         restore_files: usize = 5,
         /// Tokens of each file that comes back.

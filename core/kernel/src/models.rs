@@ -193,6 +193,16 @@ impl ModelTable {
         table
     }
 
+    /// Takes over windows that a server told of its models.
+    #[must_use]
+    pub fn with_windows<'a>(mut self, windows: impl IntoIterator<Item = (&'a str, u64)>) -> Self {
+        for (id, window) in windows {
+            let spec = ModelSpec { window: Some(window), ..self.spec(&ModelId::new(id)).clone() };
+            self.specs.insert(id.to_owned(), spec);
+        }
+        self
+    }
+
     /// Applies the overrides of settings.
     #[must_use]
     pub fn with_overrides(

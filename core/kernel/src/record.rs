@@ -13,12 +13,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 mod decision;
+mod params;
 mod sum;
 
 pub use decision::{
     AppliedEdit, BreakSeen, ClearTrigger, Cleared, ClearedResult, Decision, Extracted,
     FailedSummary, RECALL_TOOL, RewindWhat, Rewound, Spilled,
 };
+pub use params::{CallForm, Params, Pictures, Sampling};
 pub use sum::{ActSum, CacheState, ClearingSum, SumTerm, SumVerdict};
 
 /// One entry of the log.
@@ -255,75 +257,6 @@ pub enum Dialect {
     Anthropic,
     /// OpenAI's chat completions, as local servers speak it.
     OpenAi,
-}
-
-/// The parameters of a request that every request of a conversation repeats.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Params {
-    /// The form of requests.
-    #[serde(default)]
-    pub dialect: Dialect,
-    /// The model, as a person named it; a `[1m]` suffix is not sent.
-    pub model: ModelId,
-    /// Most tokens of one answer.
-    pub max_tokens: u64,
-    /// The `thinking` parameter, as it is sent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub thinking: Option<Value>,
-    /// The effort asked for (`output_config.effort`).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub effort: Option<String>,
-    /// The JSON schema that answers have to follow, if there is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub schema: Option<Value>,
-    /// Beta names, in order.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub betas: Vec<String>,
-    /// How long cached prefixes live; none where caching is off.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cache: Option<CacheTtl>,
-    /// What the server is asked to clear by itself (`context_management`, L2.4).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub context_management: Option<Value>,
-    /// Whether the model takes pictures and documents.
-    #[serde(default, skip_serializing_if = "Pictures::are_taken")]
-    pub pictures: Pictures,
-}
-
-/// Whether a model takes pictures and documents (Q13).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Pictures {
-    /// It does.
-    #[default]
-    Taken,
-    /// It does not: it is told what is there.
-    Told,
-}
-
-impl Pictures {
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
-    fn are_taken(&self) -> bool {
-        *self == Self::Taken
-    }
-}
-
-impl Params {
-    /// Parameters with only a model and a limit, for the Anthropic API.
-    pub fn new(model: impl Into<ModelId>, max_tokens: u64) -> Self {
-        Self {
-            dialect: Dialect::Anthropic,
-            model: model.into(),
-            max_tokens,
-            thinking: None,
-            effort: None,
-            schema: None,
-            betas: Vec::new(),
-            cache: Some(CacheTtl::FiveMinutes),
-            context_management: None,
-            pictures: Pictures::Taken,
-        }
-    }
 }
 
 /// Where a conversation was compacted. What came before is no longer shown,

@@ -177,6 +177,11 @@ pub struct Own {
     /// The effort asked of models that know it: low, medium, high, xhigh, max.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub effort: Option<String>,
+    /// Whether the fixed prompt is short, with few tools, and extraction and
+    /// summaries go the ways of small models; unset, in windows under
+    /// `limits.lean_window_tokens`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lean: Option<bool>,
     /// Windows and other properties of models, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub models: BTreeMap<String, ModelOverride>,

@@ -7,6 +7,7 @@
 
 use crate::block::{Block, BlockView};
 use crate::limits::Limits;
+use crate::record::Prelude;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::iter::Sum;
@@ -56,6 +57,34 @@ pub fn estimate_text(text: &str, limits: &Limits) -> Tokens {
 #[must_use]
 pub fn estimate_json_bytes(bytes: usize, limits: &Limits) -> Tokens {
     per(bytes, limits.bytes_per_token_json)
+}
+
+/// The uncalibrated estimate of a fixed prompt: the descriptions of tools are
+/// text, what stands around them JSON (T2).
+#[must_use]
+pub fn estimate_prelude(prelude: &Prelude, limits: &Limits) -> Tokens {
+    let system: Tokens = prelude.system.iter().map(|own| estimate_text(&own.text, limits)).sum();
+    let tools = prelude.tools.iter().map(|tool| {
+        let described = described_bytes(tool);
+        let rest = json_len(tool).saturating_sub(described);
+        per(described, limits.bytes_per_token_text) + estimate_json_bytes(rest, limits)
+    });
+    system + tools.sum()
+}
+
+/// Bytes of the descriptions in a tool's definition.
+fn described_bytes(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => items.iter().map(described_bytes).sum(),
+        Value::Object(map) => map
+            .iter()
+            .map(|(key, item)| match item {
+                Value::String(text) if key == "description" => text.len(),
+                other => described_bytes(other),
+            })
+            .sum(),
+        _ => 0,
+    }
 }
 
 /// The uncalibrated estimate of one block (T2): text by its bytes, arguments

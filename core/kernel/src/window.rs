@@ -12,12 +12,25 @@ pub const LONG_WINDOW_BETA: &str = "context-1m-2025-08-07";
 /// What a person set about the window, from settings and environment.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Overrides {
-    /// The window of a model that the table does not know.
+    /// The window that the environment names.
     pub window: Option<u64>,
+    /// Whether it stands over the table.
+    pub rank: WindowRank,
     /// Compact as if the window were this large; never above the real one.
     pub auto_compact_window: Option<u64>,
     /// Compact at this percentage of the effective window; only ever earlier.
     pub auto_compact_percent: Option<u64>,
+}
+
+/// Whether the environment's window or the model table comes first (T3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WindowRank {
+    /// The table: the window is that of a model which it does not know.
+    #[default]
+    Table,
+    /// The environment: a server of one's own has the window it was started
+    /// with, whatever its model could hold.
+    Environment,
 }
 
 /// The window of one model with its thresholds.
@@ -25,7 +38,9 @@ pub struct Overrides {
 pub struct Window {
     /// What the model can hold, prompt and answer together.
     pub size: Tokens,
-    /// The window less room for the answer.
+    /// Room that is kept for the answer.
+    pub output: Tokens,
+    /// The window less that room.
     pub effective: Tokens,
     /// Over this count, auto-compact runs.
     pub auto_compact: Tokens,
@@ -69,24 +84,40 @@ impl Window {
         limits: &Limits,
     ) -> Self {
         let size = Self::size(model, spec, betas, overrides, limits);
-        let effective = size.saturating_sub(spec.max_output.min(limits.output_reserve_tokens));
+        Self::sized(size, spec, overrides, limits)
+    }
+
+    /// The same window where a server says that it holds less.
+    #[must_use]
+    pub fn at_most(
+        self,
+        size: u64,
+        spec: &ModelSpec,
+        overrides: &Overrides,
+        limits: &Limits,
+    ) -> Self {
+        if size >= self.size.0 { self } else { Self::sized(size, spec, overrides, limits) }
+    }
+
+    fn sized(size: u64, spec: &ModelSpec, overrides: &Overrides, limits: &Limits) -> Self {
+        let reserves = Reserves::new(size, spec, limits);
+        let effective = size.saturating_sub(reserves.output);
         let compact_base = match overrides.auto_compact_window {
-            Some(window) => {
-                window.min(size).saturating_sub(spec.max_output.min(limits.output_reserve_tokens))
-            }
+            Some(window) => window.min(size).saturating_sub(reserves.output),
             None => effective,
         };
-        let by_buffer = compact_base.saturating_sub(limits.auto_compact_buffer_tokens);
+        let by_buffer = compact_base.saturating_sub(reserves.buffer);
         let auto_compact = match overrides.auto_compact_percent {
             Some(percent) => by_buffer.min(compact_base.saturating_mul(percent.min(100)) / 100),
             None => by_buffer,
         };
         Self {
             size: Tokens(size),
+            output: Tokens(reserves.output),
             effective: Tokens(effective),
             auto_compact: Tokens(auto_compact),
-            warning: Tokens(auto_compact.saturating_sub(limits.warning_buffer_tokens)),
-            refuse: Tokens(effective.saturating_sub(limits.refuse_buffer_tokens)),
+            warning: Tokens(auto_compact.saturating_sub(reserves.warning)),
+            refuse: Tokens(effective.saturating_sub(reserves.refuse)),
         }
     }
 
@@ -97,7 +128,9 @@ impl Window {
         overrides: &Overrides,
         limits: &Limits,
     ) -> u64 {
-        if model.as_str().ends_with(LONG_WINDOW_SUFFIX) {
+        if let (WindowRank::Environment, Some(window)) = (overrides.rank, overrides.window) {
+            window
+        } else if model.as_str().ends_with(LONG_WINDOW_SUFFIX) {
             limits.long_window_tokens
         } else if let Some(window) = spec.window {
             window
@@ -116,6 +149,36 @@ impl Window {
             AutoCompact::Off if count > self.refuse => WindowState::Blocked,
             _ if count > self.warning => WindowState::Warning,
             _ => WindowState::Free,
+        }
+    }
+}
+
+/// What is kept free of a window. In a small one these are shares of it, so
+/// that something is left between them (T8).
+#[derive(Clone, Copy)]
+struct Reserves {
+    output: u64,
+    buffer: u64,
+    warning: u64,
+    refuse: u64,
+}
+
+impl Reserves {
+    fn new(size: u64, spec: &ModelSpec, limits: &Limits) -> Self {
+        let share = |most: u64, percent: u64| {
+            if size < limits.small_window_tokens {
+                most.min(size.saturating_mul(percent) / 100)
+            } else {
+                most
+            }
+        };
+        let output = spec.max_output.min(limits.output_reserve_tokens);
+        Self {
+            output: share(output, limits.small_output_percent),
+            buffer: share(limits.auto_compact_buffer_tokens, limits.small_buffer_percent),
+            warning: share(limits.warning_buffer_tokens, limits.small_warning_percent),
+            // Half of the buffer: refusing comes after compacting.
+            refuse: share(limits.refuse_buffer_tokens, limits.small_buffer_percent / 2),
         }
     }
 }
@@ -149,6 +212,29 @@ mod tests {
         assert_eq!(window("mystery", &[LONG_WINDOW_BETA], env).size, Tokens(1_000_000));
         assert_eq!(window("mystery", &[], env).size, Tokens(64_000));
         assert_eq!(window("mystery", &[], Overrides::default()).size, Tokens(200_000));
+        let served = Overrides { rank: WindowRank::Environment, ..env };
+        assert_eq!(window("claude-sonnet-4-5", &[], served).size, Tokens(64_000));
+    }
+
+    #[test]
+    fn t8_every_window_from_4096_on_has_thresholds_in_their_order() {
+        for size in [4_096, 8_192, 16_384, 32_768, 65_536, 99_999, 100_000, 200_000] {
+            let own = Overrides {
+                window: Some(size),
+                rank: WindowRank::Environment,
+                ..Overrides::default()
+            };
+            let w = window("mystery", &[], own);
+            let (compact, size) = (w.auto_compact.0, w.size.0);
+            assert!(compact >= size * 60 / 100, "{w:?}");
+            assert!(w.warning < w.auto_compact && w.auto_compact < w.refuse, "{w:?}");
+            assert!(w.refuse < w.effective && w.effective.0 + w.output.0 == size, "{w:?}");
+            if size < 100_000 {
+                assert!(w.output.0 <= size * 15 / 100, "{w:?}");
+                assert!(w.effective.0 - compact <= size * 8 / 100, "{w:?}");
+                assert!(compact - w.warning.0 <= size * 10 / 100, "{w:?}");
+            }
+        }
     }
 
     #[test]
@@ -168,9 +254,9 @@ mod tests {
     fn t5_overrides_only_ever_lower_the_threshold() {
         let at = |window: Option<u64>, percent: Option<u64>| {
             let overrides = Overrides {
-                window: None,
                 auto_compact_window: window,
                 auto_compact_percent: percent,
+                ..Overrides::default()
             };
             self::window("claude-sonnet-4-5", &[], overrides).auto_compact.0
         };

@@ -4,7 +4,7 @@ use crate::measure::Weight;
 use crate::message::{Link, Message, Piece, PieceOrigin, Showing};
 use crate::request::{Frame, Rendered};
 use everfold_kernel::record::{CacheTtl, Keeps};
-use everfold_kernel::tokens::{estimate_block, estimate_json_bytes, estimate_text};
+use everfold_kernel::tokens::{estimate_block, estimate_prelude};
 use everfold_kernel::{
     AssistantEntry, Block, BlockProvenance, BlockView, Boundary, Calibration, Entry, Limits,
     MessageId, ModelId, Params, Prelude, Record, RecordId, Role, Timestamp, Tokens, UserEntry,
@@ -305,10 +305,7 @@ impl Fold {
             self.declare(BreakCause::Prelude, at);
         }
         self.written_for = prelude.params.cache;
-        let text: Tokens =
-            prelude.system.iter().map(|block| estimate_text(&block.text, &self.limits)).sum();
-        let tools = prelude.tools.iter().map(|tool| tool.to_string().len()).sum();
-        self.frame_tokens = text + estimate_json_bytes(tools, &self.limits);
+        self.frame_tokens = estimate_prelude(&prelude, &self.limits);
         self.frame = Frame::new(&prelude);
         self.rendered.truncate(0);
         self.prelude = Some(prelude);

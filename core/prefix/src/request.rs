@@ -12,7 +12,7 @@ use crate::pictures::described;
 use bytes::Bytes;
 use everfold_kernel::models::LONG_WINDOW_SUFFIX;
 use everfold_kernel::ports::ModelCall;
-use everfold_kernel::record::{Breakpoint, CacheTtl, Dialect, Pictures};
+use everfold_kernel::record::{Breakpoint, CacheTtl, CallForm, Dialect, Pictures};
 use everfold_kernel::{Block, MessageId, Prelude, QuerySource, Role};
 use everfold_wire::openai;
 use serde_json::{Value, json};
@@ -85,6 +85,7 @@ pub(crate) struct Frame {
     pub(crate) after: Vec<u8>,
     dialect: Dialect,
     pictures: Pictures,
+    calls: CallForm,
     /// Whether `before` ends with a message already.
     follows_message: bool,
     head: HeadPrint,
@@ -96,8 +97,8 @@ impl Frame {
             Dialect::Anthropic => Self::anthropic(prelude),
             Dialect::OpenAi => Self::openai(prelude),
         };
-        let pictures = prelude.params.pictures;
-        Self { head: HeadPrint::new(prelude), pictures, ..frame }
+        let (pictures, calls) = (prelude.params.pictures, prelude.params.calls);
+        Self { head: HeadPrint::new(prelude), pictures, calls, ..frame }
     }
 
     fn anthropic(prelude: &Prelude) -> Self {
@@ -249,7 +250,7 @@ impl Rendered {
             }
             match frame.dialect {
                 Dialect::Anthropic => self.write_anthropic(role, blocks),
-                Dialect::OpenAi => self.write_openai(role, blocks, start),
+                Dialect::OpenAi => self.write_openai(role, blocks, (start, frame.calls)),
             }
         }
         let end = self.bytes.len();
@@ -275,8 +276,17 @@ impl Rendered {
         self.bytes.extend_from_slice(b"]}");
     }
 
-    fn write_openai(&mut self, role: Role, blocks: &[ShownBlock<'_>], start: usize) {
-        let blocks: Vec<Block> = blocks.iter().map(|shown| shown.block().clone()).collect();
+    fn write_openai(
+        &mut self,
+        role: Role,
+        blocks: &[ShownBlock<'_>],
+        (start, calls): (usize, CallForm),
+    ) {
+        let shown = |shown: &ShownBlock<'_>| match calls {
+            CallForm::Declared => shown.block().clone(),
+            CallForm::Text => openai::text_calls::as_text(shown.block()),
+        };
+        let blocks: Vec<Block> = blocks.iter().map(shown).collect();
         for block in &blocks {
             let mut written = Vec::new();
             write_block(&mut written, block);

@@ -21,10 +21,15 @@ const MEMORY: &str = include_str!("system/memory.md");
 /// How the line of the environment section starts that has the date.
 const DATE_LINE: &str = "- Date at the start of the session: ";
 const ENVIRONMENT: &str = include_str!("system/environment.md");
+/// All that a model with a small window is told (Q16).
+const LEAN: &str = include_str!("system/lean.md");
+const LEAN_ENVIRONMENT: &str = include_str!("system/lean_environment.md");
 
 /// What the sections after the boundary are made from.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Surroundings {
+    /// How much is said.
+    pub profile: Profile,
     /// Where the session was started.
     pub cwd: String,
     /// Further directories that tools may touch.
@@ -47,6 +52,16 @@ pub struct Surroundings {
     pub memory: Option<MemorySurroundings>,
     /// What a sub-agent is, in place of what the main thread is told (L7.4).
     pub agent: Option<AgentSurroundings>,
+}
+
+/// How much the fixed prompt says (Q16).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Profile {
+    /// All of it.
+    #[default]
+    Full,
+    /// What a model with a small window needs.
+    Lean,
 }
 
 /// What the prompt of a sub-agent is made from (L7.4).
@@ -107,15 +122,20 @@ impl everfold_kernel::Classify for Error {
 /// # Errors
 /// If a template of this version does not fit its values.
 pub fn compose(surroundings: &Surroundings) -> Result<Vec<SystemBlock>, Error> {
+    let is_lean = surroundings.profile == Profile::Lean;
     let fixed = match &surroundings.agent {
+        None if is_lean => LEAN.trim().to_owned(),
+        Some(agent) if is_lean => join([LEAN, &agent.prompt]),
         None => join([CLI_PREFIX, INTRODUCTION, SYSTEM, TASKS, TOOLS]),
         Some(agent) => join([CLI_PREFIX, SYSTEM, TOOLS, &agent.prompt]),
     };
     let memory = match &surroundings.agent {
         Some(agent) => agent.memory.clone(),
+        None if is_lean => None,
         None => surroundings.memory.as_ref().map(fill_memory).transpose()?,
     };
-    let environment = fill_environment(surroundings)?;
+    let environment =
+        if is_lean { fill_lean(surroundings)? } else { fill_environment(surroundings)? };
     let style =
         surroundings.output_style.as_deref().map(|text| format!("# Output style\n\n{text}"));
     let language = surroundings
@@ -158,6 +178,16 @@ fn fill_environment(values: &Surroundings) -> Result<String, Error> {
         model => values.model.clone(),
     };
     fill("environment", ENVIRONMENT, values)
+}
+
+fn fill_lean(values: &Surroundings) -> Result<String, Error> {
+    let values = context! {
+        cwd => values.cwd.clone(),
+        extra_directories => values.extra_directories.clone(),
+        date => values.date.clone(),
+        memory_dir => values.memory.as_ref().map(|memory| memory.dir.clone()),
+    };
+    fill("lean_environment", LEAN_ENVIRONMENT, values)
 }
 
 fn fill_memory(values: &MemorySurroundings) -> Result<String, Error> {

@@ -6,9 +6,11 @@
 //! anything else.
 
 mod overflow;
+mod wordings;
 
 use everfold_kernel::ports::ModelError;
 use serde_json::Value;
+use wordings::Trouble;
 
 /// Most characters of a server's words that are repeated.
 const MESSAGE_CHARS: usize = 600;
@@ -127,9 +129,16 @@ impl Said {
             };
         }
         let overloaded = status == 529 || has("overloaded_error");
+        let trouble = wordings::find(&self.message, &self.codes);
         let message = self.message;
         match status {
             _ if overloaded => ModelError::Overloaded { message },
+            400 | 404 | 422 if trouble == Some(Trouble::NoModel) => ModelError::NoModel { message },
+            400..=599 if trouble == Some(Trouble::NoTools) => ModelError::NoTools { message },
+            500..=599 if trouble == Some(Trouble::Loading) => ModelError::Loading { message },
+            429 | 500..=599 if trouble == Some(Trouble::NoSlot) => {
+                ModelError::Overloaded { message }
+            }
             401 | 403 => ModelError::Authentication { message, hint: "the API key".into() },
             413 => ModelError::RequestTooLarge { message },
             429 => ModelError::RateLimited { retry_after: None, message },

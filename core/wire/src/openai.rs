@@ -5,9 +5,12 @@
 //! on nothing else, so that what was sent once is sent the same again (PC1).
 
 mod assemble;
+mod inventory;
 mod message;
 mod render;
+pub mod text_calls;
 
 pub use assemble::{AnswerIds, Assembler};
+pub use inventory::{Inventory, ServedModel, ServerKind};
 pub use message::parse_message;
 pub use render::{Head, body, head_json, message_json};

@@ -141,4 +141,7 @@ pub struct Launch {
     pub max_turns: Option<u32>,
     /// Keys, which must never be written down (S5).
     pub secrets: Vec<Secret>,
+    /// Whether the fixed prompt is short and work beside the conversation goes
+    /// the simple ways; unset, where the window is small (Q16, Q18).
+    pub lean: Option<bool>,
 }

@@ -34,6 +34,7 @@ use everfold_kernel::tokens::estimate_text;
 use everfold_kernel::{Decision, Entry, Flag, QuerySource, Testimony, Tokens};
 use everfold_memory_judge::wish::{WishRules, wishes};
 use everfold_memory_recall::{Manifest, Topic};
+use everfold_prefix::system::Profile;
 use review_error::ReviewError;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -71,7 +72,7 @@ pub(crate) async fn extract(session: &mut Session) -> Result<(), Error> {
             return Ok(());
         }
         Worth::SavedAlready => scene.passed(&found),
-        Worth::Asking if session.world.model.kind() == ModelKind::Rules => {
+        Worth::Asking if !can_review(session) => {
             if let Some(kept) = keep_by_rule(session, &scene, &found, WishRules::Standing).await {
                 scene.state.moved(extracted(&found, &kept));
             }
@@ -80,6 +81,14 @@ pub(crate) async fn extract(session: &mut Session) -> Result<(), Error> {
     }
     session.memory.extraction.state().turns = 0;
     Ok(())
+}
+
+/// Whether a model can be asked: rules are what is left where there is none, and
+/// where a weak one does not fill in the form.
+fn can_review(session: &Session) -> bool {
+    let is_lean = session.config.profile(session.model()) == Profile::Lean;
+    let is_unfit = session.memory.extraction.state().is_small_unfit;
+    session.world.model.kind() == ModelKind::Language && !(is_lean && is_unfit)
 }
 
 /// Makes up for reviews that the budget did not allow (L5.42): before what
@@ -91,7 +100,12 @@ pub(crate) async fn catch_up(session: &mut Session) -> Result<(), Error> {
     let found = to_review(session, &scene);
     let is_on = session.is_main() && session.state.memory_switch == MemorySwitch::On;
     if is_on && worth(&found) == Worth::Asking {
-        review_now(session, scene, &found).await?;
+        if can_review(session) {
+            return review_now(session, scene, &found).await;
+        }
+        if let Some(kept) = keep_by_rule(session, &scene, &found, WishRules::Standing).await {
+            scene.state.moved(extracted(&found, &kept));
+        }
     }
     Ok(())
 }
@@ -133,7 +147,11 @@ fn review_way(session: &Session, found: &ReviewSpan) -> (ReviewWay, ActSum) {
         new: said + told + told,
         small: config.models.table.spec(&config.models.small).prices.as_ref(),
     };
+    let is_lean = config.profile(session.model()) == Profile::Lean;
     let reviewer = match config.memory.keep.reviewer {
+        // A weak model keeps by one question with a form what it would not by
+        // tools (Q18).
+        Reviewer::Auto if is_lean => Reviewer::Small,
         Reviewer::Auto if session.memory.extraction.state().is_small_unfit => Reviewer::Fork,
         wanted => wanted,
     };

@@ -54,6 +54,8 @@ pub(crate) async fn recall_for(
     offer_waiting(session, &errand).await;
     let picker = match session.world.model.kind() {
         ModelKind::Rules => Picker::Local,
+        // One slot is the person's (Q17).
+        ModelKind::Language if session.config.background.slots == Some(1) => Picker::Local,
         ModelKind::Language => session.config.memory.recall.by,
     };
     if picker != Picker::Model {

@@ -108,6 +108,11 @@ impl Rule {
         format!("{tool}({}{command})", if marked { "=" } else { "" })
     }
 
+    /// Whether the rule is about every call of a tool.
+    pub(super) fn is_of_all(&self, tool: &str) -> bool {
+        matches!(self.scope, Scope::All) && self.names(tool, &Footprint::Nothing)
+    }
+
     /// Whether the rule allows all that a call does.
     #[must_use]
     pub fn covers(&self, tool: &str, deed: &Footprint) -> bool {

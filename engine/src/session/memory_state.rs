@@ -132,6 +132,11 @@ impl Extraction {
         (state.is_put_off, state.is_small_unfit) = (true, true);
     }
 
+    /// A review is still to come.
+    pub(crate) fn owe(&self) {
+        self.state().is_put_off = true;
+    }
+
     /// Whether a review is put off.
     pub(crate) fn is_pending(&self) -> bool {
         self.state().is_put_off

@@ -6,11 +6,11 @@ use crate::permit::Footprint;
 use crate::session::{Error, Session};
 use crate::tools::servers::loaded_tools;
 use everfold_kernel::ports::MemoryScope;
-use everfold_kernel::record::Dialect;
+use everfold_kernel::record::{CallForm, Dialect};
 use everfold_kernel::settings::{IndexUse, TtlSetting};
 use everfold_kernel::{Decision, Entry, Flag, ModelId, Params, Prelude};
 use everfold_prefix::system;
-use everfold_prefix::system::{Keeping, MemorySurroundings};
+use everfold_prefix::system::{Keeping, MemorySurroundings, Profile};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,7 +21,9 @@ pub(crate) fn compose_prelude(session: &Session) -> Result<Prelude, Error> {
 
 pub(crate) fn compose_prelude_for(session: &Session, model: &ModelId) -> Result<Prelude, Error> {
     let config = &session.config;
+    let profile = config.profile(model);
     let surroundings = system::Surroundings {
+        profile,
         model: model.to_string(),
         date: session.world.clock.today().to_string(),
         memory: memory_surroundings(session),
@@ -29,15 +31,19 @@ pub(crate) fn compose_prelude_for(session: &Session, model: &ModelId) -> Result<
     };
     Ok(config.managed(Prelude {
         system: system::compose(&surroundings)?,
-        tools: definitions(session),
+        tools: definitions(session, profile),
         params: params_for(session, model),
     }))
 }
 
 /// The tools of the list, the provider's own, and those of servers that
-/// want to be in it, last.
-fn definitions(session: &Session) -> Vec<Value> {
-    let mut tools = session.toolbox.definitions();
+/// want to be in it, last. What a rule denies in any case is not sent (Q16).
+fn definitions(session: &Session, profile: Profile) -> Vec<Value> {
+    let offered = session.toolbox.filtered(|name| !session.permit.denies(name));
+    if profile == Profile::Lean {
+        return offered.lean_definitions();
+    }
+    let mut tools = offered.definitions();
     tools.extend(web_search(session));
     tools.extend(session.world.servers.iter().flat_map(|own| loaded_tools(&**own)));
     tools
@@ -100,7 +106,8 @@ pub(crate) fn params_for(session: &Session, model: &ModelId) -> Params {
                 TtlSetting::Auto => now.cache.or(params.cache),
                 _ => params.cache,
             };
-            Params { thinking: now.thinking.clone(), effort: now.effort.clone(), cache, ..params }
+            let (thinking, effort) = (now.thinking.clone(), now.effort.clone());
+            Params { thinking, effort, cache, calls: now.calls, ..params }
         }
         Some(now) => Params { effort: now.effort.clone(), ..params },
         None => params,
@@ -153,6 +160,19 @@ pub async fn switch_model(session: &mut Session, model: &ModelId) -> Result<(), 
     let prelude = session.config.managed(Prelude { params, ..prelude });
     session.append(Entry::Decision(Decision::Prelude(Box::new(prelude)))).await?;
     Ok(())
+}
+
+/// Declares tools in the text from here on, where the server takes none (Q18).
+/// False where that is so already.
+pub(crate) async fn ask_by_text(session: &mut Session) -> Result<bool, Error> {
+    let Some(prelude) = session.state.fold.prelude().cloned() else { return Ok(false) };
+    if prelude.params.calls == CallForm::Text {
+        return Ok(false);
+    }
+    let params = Params { calls: CallForm::Text, ..prelude.params };
+    let prelude = Prelude { params, ..prelude };
+    session.append(Entry::Decision(Decision::Prelude(Box::new(prelude)))).await?;
+    Ok(true)
 }
 
 /// The kind of the attachment that holds what is loaded with every session.

@@ -32,6 +32,11 @@ impl Prompt {
         Self { provenance: vec![whole; blocks.len()], blocks }
     }
 
+    /// Blocks with whose words each of them holds.
+    pub(crate) fn with_provenance(blocks: Vec<Block>, provenance: Vec<BlockProvenance>) -> Self {
+        Self { blocks, provenance }
+    }
+
     /// Words of the program itself.
     #[must_use]
     pub fn of_program(blocks: Vec<Block>) -> Self {

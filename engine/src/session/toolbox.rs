@@ -72,4 +72,55 @@ impl Toolbox {
         };
         self.tools.iter().map(definition).collect()
     }
+
+    /// Those of the few tools that a small model can tell apart, in short (Q16).
+    #[must_use]
+    pub fn lean_definitions(&self) -> Vec<Value> {
+        let few = LEAN_TOOLS.iter().filter_map(|(name, about)| Some((self.get(name)?, *about)));
+        let definition = |(tool, about): (&Arc<dyn Tool>, &str)| {
+            let spec = tool.spec();
+            let schema = lean_schema(spec.input_schema.clone());
+            json!({"name": spec.name, "description": about, "input_schema": schema})
+        };
+        few.map(definition).collect()
+    }
+}
+
+/// The tools of the lean prompt, with all that is said of them.
+const LEAN_TOOLS: [(&str, &str); 6] = [
+    ("Read", "Shows a file, with line numbers. offset and limit page through a long one."),
+    ("Write", "Makes a file, or replaces all of it."),
+    ("Edit", "Replaces old_string, which must occur once in the file, by new_string."),
+    ("Glob", "Lists files whose paths match a pattern such as src/**/*.rs."),
+    ("Grep", "Searches file contents for a regular expression."),
+    ("Bash", "Runs a shell command and shows what it prints."),
+];
+
+/// Fields that a small model does without.
+const LEFT_OUT: [&str; 10] = [
+    "-A",
+    "-B",
+    "-C",
+    "-n",
+    "description",
+    "head_limit",
+    "multiline",
+    "output_mode",
+    "run_in_background",
+    "type",
+];
+
+/// A schema without what is said of its fields, and with the usual ones alone.
+fn lean_schema(mut schema: Value) -> Value {
+    let required = schema.get("required").cloned().unwrap_or_default();
+    let is_required = |name: &str| {
+        required.as_array().is_some_and(|names| names.iter().any(|own| own.as_str() == Some(name)))
+    };
+    if let Some(Value::Object(fields)) = schema.get_mut("properties") {
+        fields.retain(|name, _| is_required(name) || !LEFT_OUT.contains(&name.as_str()));
+        for field in fields.values_mut().filter_map(Value::as_object_mut) {
+            field.remove("description");
+        }
+    }
+    schema
 }

@@ -52,10 +52,7 @@ impl Session {
     /// Its window and thresholds.
     #[must_use]
     pub fn window(&self) -> Window {
-        let model = self.model();
-        let spec = self.config.models.table.spec(model);
-        let config = &self.config;
-        Window::resolve(model, spec, &config.models.betas, &config.models.window, &config.limits)
+        self.config.window(self.model())
     }
 
     /// Permission rules that could not be read.

@@ -6,7 +6,7 @@ use crate::event::{Denial, EndReason, TurnEnd};
 use crate::memory::recall;
 use crate::session::prompt::{Prompt, text_of};
 use crate::session::reminder::append_user;
-use crate::session::{Converse, Error, Session, fork};
+use crate::session::{Converse, Error, Session, fork, prelude};
 use crate::setups::hooks::model_switch::{self, SwitchError, go_over};
 use crate::setups::hooks::session_events::PromptRefusal;
 use crate::setups::hooks::{self, session_events};
@@ -18,8 +18,8 @@ use crate::turn::model_call::{self, Answered, calls_of};
 use crate::turn::run::{Rules, Run, Step};
 use crate::turn::{date_notice, mentions, tool_calls, turn_end};
 use crate::window::ladder::{self, Climbed, Rung};
-use crate::window::{compaction, pause};
-use everfold_kernel::ports::BoxFuture;
+use crate::window::{compaction, pause, prompt_room};
+use everfold_kernel::ports::{BoxFuture, ModelError};
 use everfold_kernel::provenance::Source;
 use everfold_kernel::{Block, Role, ToolUseId, UserOrigin};
 use tokio_util::sync::CancellationToken;
@@ -173,6 +173,7 @@ async fn open_turn(
         date_notice::tell_date(session).await?;
         recall::recall_for(session, &text, cancel).await?;
     }
+    let prompt = prompt_room::fit(session, prompt).await?;
     let origin = if session.keeps_itself() { UserOrigin::Human } else { UserOrigin::Meta };
     let first = session_events::first_words(session).unwrap_or_default();
     append_user(session, first.and(prompt), origin).await?;
@@ -225,6 +226,9 @@ async fn step_model(
                 peek.show(&session.state.fold, session.world.clock.now());
             }
             run.answered(&reply.stop_reason, calls_of(&reply.blocks));
+        }
+        Answered::Failed(ModelError::NoTools { .. }) if prelude::ask_by_text(session).await? => {
+            run.again();
         }
         Answered::Failed(error) => run.model_failed(&error),
         Answered::Cancelled => {

@@ -11,12 +11,14 @@ use crate::session::{Error, Session, cache_breaks};
 use crate::setups::web_search;
 use crate::tools::ToolCall;
 use everfold_kernel::ports::{BoxFuture, ModelError, ModelEvent, ModelReply, ModelStream};
+use everfold_kernel::record::Dialect;
 use everfold_kernel::tokens::{estimate_block, estimate_text};
 use everfold_kernel::usage::Booking;
 use everfold_kernel::{
     AssistantEntry, Block, BlockView, Decision, Entry, MessageId, ModelId, RequestId, Tokens,
     ToolUseId, Usage,
 };
+use everfold_wire::openai::text_calls;
 use futures_util::StreamExt;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -255,6 +257,7 @@ async fn take_whole(
     stop_reason: String,
     usage: Usage,
 ) -> Result<Answered, Error> {
+    take_text_calls(session, &mut draft).await?;
     write_held(session, &mut draft, Some((&stop_reason, usage))).await?;
     let Some(started) = draft.started else {
         let message = "the answer ended before it began".into();
@@ -273,6 +276,37 @@ async fn take_whole(
     cache_breaks::note_answer(session, &session.source(), &reply, draft.cache_miss).await?;
     cache_breaks::note_edits(session, &reply).await?;
     Ok(Answered::Whole(reply))
+}
+
+/// Takes calls that the last block writes as text for what they are, where the
+/// server did not (Q18).
+async fn take_text_calls(session: &mut Session, draft: &mut Draft) -> Result<(), Error> {
+    let is_call = |block: &Block| matches!(block.view(), BlockView::ToolUse { .. });
+    let (Some((index, block)), Some(started)) = (&draft.held, &draft.started) else {
+        return Ok(());
+    };
+    let by_server = draft.written.iter().any(is_call);
+    if session.world.model.dialect() != Dialect::OpenAi || by_server {
+        return Ok(());
+    }
+    let BlockView::Text(text) = block.view() else { return Ok(()) };
+    let names: Vec<_> = session.toolbox.names().collect();
+    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+    let Some(found) = text_calls::find(text, &names) else { return Ok(()) };
+    let first = *index;
+    let message = started.message_id.clone();
+    let rest = (!found.rest.is_empty()).then(|| Block::text(found.rest));
+    let calls = found.calls.into_iter().zip(1..).map(|((name, input), number)| {
+        Block::tool_use(&ToolUseId::from(format!("call_{message}_{number}")), &name, input)
+    });
+    for (at, block) in (first..).zip(rest.into_iter().chain(calls)) {
+        // The first takes the place of the text; the last waits for its end.
+        if at > first {
+            write_held(session, draft, None).await?;
+        }
+        draft.held = Some((at, block));
+    }
+    Ok(())
 }
 
 async fn book_main(session: &mut Session, model: &ModelId, usage: Usage) -> Result<(), Error> {

@@ -68,3 +68,35 @@ pub async fn finish(session: &mut Session) -> Result<(), Error> {
     pause::close(session).await?;
     effects::book_side_queries(session).await
 }
+
+/// Ends a conversation whose server answers one request at a time, without
+/// waiting for reviews and dreams: whoever asks next is not kept waiting (Q17).
+/// True where something is left that [`finish_later`] does.
+///
+/// # Errors
+/// If the log cannot be written.
+pub async fn leave(session: &mut Session) -> Result<bool, Error> {
+    session.runtime.branch.prefetch = None;
+    pause::stop_waiting(session);
+    let background = session.runtime.background.clone();
+    let is_left =
+        background.is_running(&QuerySource::Extract) || session.memory.extraction.is_pending();
+    for task in background.list() {
+        let _ = background.stop(&task.id);
+    }
+    background.drain(Duration::from_secs(session.config.limits.drain_s)).await;
+    letters::join_ended(session).await?;
+    extraction::note_reviews(session).await?;
+    pause::close(session).await?;
+    effects::book_side_queries(session).await?;
+    Ok(is_left)
+}
+
+/// Does what [`leave`] left, in a session that was resumed for it.
+///
+/// # Errors
+/// If the log cannot be written.
+pub async fn finish_later(session: &mut Session) -> Result<(), Error> {
+    session.memory.extraction.owe();
+    finish(session).await
+}

@@ -12,17 +12,16 @@ use crate::setups::hooks::session_events;
 use crate::setups::{instructions, mcp_tools, plan_mode, preferences, session_head, skills};
 use crate::window::compaction::summary_request::SummarySpan;
 use crate::window::ladder::Climbed;
+use crate::window::learned::{learn_window, narrowed};
 use crate::window::notes::summary;
-use crate::window::thrash;
+use crate::window::{prompt_room, thrash};
 use everfold_compact::apply::{CompactionContext, Extras, settle, settle_local};
 use everfold_compact::{
     AppliedCompaction, ConversationKind, Due, Guidance, Plan, Summariser, Summary,
 };
 use everfold_kernel::ports::ModelKind;
 use everfold_kernel::record::{CacheState, FailedSummary};
-use everfold_kernel::{
-    Decision, EffectOutcome, Entry, Flag, Limits, RecordId, Tokens, Usd, Window,
-};
+use everfold_kernel::{Decision, EffectOutcome, Entry, Flag, RecordId, Tokens, Usd, Window};
 use serde_json::json;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -128,7 +127,11 @@ pub(crate) async fn make_room(
     cancel: &CancellationToken,
 ) -> Result<bool, Error> {
     let limits = Arc::clone(&session.config.limits);
-    let window = narrowed(session.window(), maximum, &limits);
+    let is_leaner = learn_window(session, maximum).await?;
+    let window = narrowed(session, maximum);
+    if prompt_room::shorten_waiting(session, &window).await? || is_leaner {
+        return Ok(true);
+    }
     session.runtime.branch.guard.is_full(&limits.economy);
     let may_ask = try_number <= 1
         && !session.runtime.branch.guard.is_thrashing(&limits.economy)
@@ -160,7 +163,7 @@ pub fn preview_compaction(
     scope: CompactionScope,
 ) -> Result<CompactionPreview, CompactionError> {
     let limits = &session.config.limits;
-    let plan = Plan::new(&session.state.fold, scope, Trigger::Manual, limits)?;
+    let plan = Plan::new(&session.state.fold, scope, Trigger::Manual)?;
     Ok(everfold_compact::preview::preview(&session.state.fold, &plan, limits))
 }
 
@@ -233,7 +236,7 @@ async fn compact_by(
 ) -> Result<CompactionReport, CompactionError> {
     let Compaction { scope, trigger, guidance } = compaction;
     let before = quiet_lines::summaries_cost(session);
-    let plan = Plan::new(&session.state.fold, scope, trigger, &session.config.limits)?;
+    let plan = Plan::new(&session.state.fold, scope, trigger)?;
     let refused = session_events::compaction_refused(session, trigger, guidance.as_deref(), cancel);
     if let Some(why) = refused.await? {
         return Err(CompactionError::Hook(why));
@@ -372,18 +375,4 @@ pub(crate) async fn restored(
     extras.restored.extend(mcp_tools::restored_schemas(session));
     extras.restored.splice(0..0, plan_mode::plan_again(session).await);
     Ok(extras)
-}
-
-/// The window as the server sees it, where it is smaller than we thought.
-fn narrowed(window: Window, maximum: Option<u64>, limits: &Limits) -> Window {
-    let Some(maximum) = maximum else { return window };
-    let room = limits.output_reserve_tokens + limits.auto_compact_buffer_tokens;
-    let most = maximum.saturating_sub(room).max(maximum / 2);
-    let at_most = |tokens: Tokens| Tokens(tokens.0.min(most));
-    Window {
-        size: Tokens(window.size.0.min(maximum)),
-        effective: at_most(window.effective),
-        auto_compact: at_most(window.auto_compact),
-        ..window
-    }
 }

@@ -204,7 +204,7 @@ async fn weigh(
 fn begin(session: &mut Session, (sum, loss): (ActSum, Usd), after: Duration) {
     let limits = Arc::clone(&session.config.limits);
     let (scope, _) = between_turns(&session.state.fold, &limits);
-    let Ok(plan) = Plan::new(&session.state.fold, scope.clone(), Trigger::Auto, &limits) else {
+    let Ok(plan) = Plan::new(&session.state.fold, scope.clone(), Trigger::Auto) else {
         return;
     };
     let wishes = instructions::compact_wishes(session);

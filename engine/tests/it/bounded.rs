@@ -158,8 +158,7 @@ impl World {
         while due(self) != Due::No {
             compactions += 1;
             assert!(compactions <= 2, "compaction does not come to an end");
-            let Ok(plan) = Plan::new(&self.fold, CompactionScope::All, Trigger::Auto, &self.limits)
-            else {
+            let Ok(plan) = Plan::new(&self.fold, CompactionScope::All, Trigger::Auto) else {
                 break;
             };
             let setting =

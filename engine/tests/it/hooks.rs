@@ -312,7 +312,7 @@ async fn q7_handlers_that_fail_have_no_say_and_are_in_the_log() {
                 {"type": "command", "command": "echo '{\"continue\": fal'"},
                 {"type": "http", "url": "http://127.0.0.1:9/"},
             ]}],
-            "PostToolUse": only("", "head -c 3000000 /dev/urandom"),
+            "PostToolUse": only("", "yes noise | head -c 3000000"),
             "Stop": only("", "exit 1"),
         }),
     )

@@ -438,9 +438,9 @@ impl Builder {
             fallback: own.fallback_model.as_deref().map(ModelId::new),
             table: ModelTable::builtin().with_overrides(&own.models, &own.prices),
             window: Overrides {
-                window: None,
                 auto_compact_window: settings.auto_compact_window,
                 auto_compact_percent: own.auto_compact_percent,
+                ..Overrides::default()
             },
             cache: own.cache.ttl.resolve(Surface::Headless),
             ttl: own.cache.ttl,

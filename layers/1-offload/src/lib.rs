@@ -9,7 +9,9 @@
 pub mod apply;
 pub mod plan;
 pub mod policy;
+pub mod prompt;
 
 pub use apply::{Applied, apply};
 pub use plan::{Pending, Spill, plan, preview, stem};
 pub use policy::{ResultCap, cap};
+pub use prompt::{ShortPrompt, shorten};

@@ -98,8 +98,8 @@ pub fn settle(
 }
 
 /// Writes a summary without a model and puts it in place (L4.11). It is cut
-/// until it fits: shorter and shorter, then without the waiting prompt. Pins
-/// and the frame of the request are all that is left at the end.
+/// until it fits: shorter and shorter. Pins, the person's newest words and the
+/// frame of the request are all that is left at the end.
 ///
 /// # Errors
 /// If not even that is under the threshold, or nothing is gained.
@@ -108,28 +108,20 @@ pub fn settle_local(
     plan: &Plan,
     extras: &Extras,
 ) -> Result<AppliedCompaction, Rejection> {
-    let plans = [Some(plan.clone()), plan.without_waiting(setting.fold)];
-    let mut last = None;
-    for plan in plans.into_iter().flatten() {
-        let past = plan.past(setting.fold, setting.limits);
-        // Half of it is for what the person said.
-        let own = &setting.limits.compact;
-        let mut tokens = own.summary_tokens.max(own.user_message_tokens).saturating_mul(2);
-        let mut listing = Listing::Spans;
-        loop {
-            let summary = local_summary(&past, tokens, setting.limits);
-            match attempt(setting, (&plan, &past), &summary, extras, listing) {
-                Ok(applied) => return Ok(applied),
-                Err(rejection) => last = Some(rejection),
-            }
-            if tokens == 0 {
-                break;
-            }
-            tokens /= 2;
-            listing = Listing::Range;
+    let past = plan.past(setting.fold, setting.limits);
+    // Half of it is for what the person said.
+    let own = &setting.limits.compact;
+    let mut tokens = own.summary_tokens.max(own.user_message_tokens).saturating_mul(2);
+    let mut listing = Listing::Spans;
+    loop {
+        let summary = local_summary(&past, tokens, setting.limits);
+        match attempt(setting, (plan, &past), &summary, extras, listing) {
+            Err(_) if tokens > 0 => {}
+            settled => return settled,
         }
+        tokens /= 2;
+        listing = Listing::Range;
     }
-    Err(last.unwrap_or_else(|| Rejection::NoSummary { reason: "there was no plan".to_owned() }))
 }
 
 fn local_summary(past: &SpanFacts, tokens: u64, limits: &Limits) -> Summary {
@@ -146,7 +138,7 @@ fn attempt(
     listing: Listing,
 ) -> Result<AppliedCompaction, Rejection> {
     let CompactionContext { fold, window, limits } = setting;
-    let text = frame::render(plan, past, summary, listing, limits);
+    let text = frame::render(plan, past, summary, (listing, threshold(window)), limits);
     let mut after = fold.clone();
     let mut entries = Vec::new();
     let mut push = |after: &mut Fold, entry: Entry| {

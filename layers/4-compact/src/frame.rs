@@ -3,10 +3,10 @@
 use crate::apply::Summary;
 use crate::check::CHANGED_FILE;
 use crate::facts::{Span, SpanFacts};
-use crate::plan::{Plan, Summariser, Trigger};
-use crate::{RECALL_TOOL, local_summary};
+use crate::plan::{Newest, Plan, Summariser, Trigger};
+use crate::{RECALL_TOOL, local_summary, user_messages};
 use everfold_kernel::record::{Keeps, neutralise};
-use everfold_kernel::{Limits, Role};
+use everfold_kernel::{Limits, Role, Tokens};
 use everfold_prefix::Fold;
 
 /// How much the frame says of what is gone.
@@ -32,7 +32,7 @@ pub(crate) fn render(
     plan: &Plan,
     past: &SpanFacts,
     summary: &Summary,
-    listing: Listing,
+    (listing, room): (Listing, Tokens),
     limits: &Limits,
 ) -> String {
     let place = match plan.keeps {
@@ -54,11 +54,29 @@ pub(crate) fn render(
     let tail = (plan.trigger == Trigger::Auto).then(|| GO_ON.to_owned());
     let parts: Vec<String> = [head, gone(past, listing, limits), body]
         .into_iter()
+        .chain(newest(plan, past, summary, (room, limits)))
         .chain(changed(past, summary, limits))
         .chain(stays)
         .chain(tail)
         .collect();
     parts.join("\n\n")
+}
+
+/// What the person said last, where it goes and the summary has not got it (Q19).
+fn newest(
+    plan: &Plan,
+    past: &SpanFacts,
+    summary: &Summary,
+    (room, limits): (Tokens, &Limits),
+) -> Option<String> {
+    let said = past.said.last().filter(|_| plan.newest == Newest::Goes)?;
+    if summary.text.contains(said.text.trim()) {
+        return None;
+    }
+    let most = limits.compact.user_message_tokens.min(room.0 / 2);
+    let chosen = user_messages::choose(std::slice::from_ref(said), most, limits);
+    let said = chosen.first()?.render();
+    Some(format!("What the person said last:\n{}", neutralise(&said)))
 }
 
 /// The summary alone, out of the text around it.

@@ -33,6 +33,7 @@ mod error;
 pub mod facts;
 pub mod files;
 mod frame;
+pub mod lean;
 pub mod local_summary;
 mod pairs;
 pub mod parse;

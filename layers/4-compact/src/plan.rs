@@ -105,6 +105,17 @@ pub struct Plan {
     pub keeps: Keeps,
     /// The prompt that waits for its answer, where it stays.
     pub waiting: Vec<RecordId>,
+    /// What becomes of what the person said last.
+    pub newest: Newest,
+}
+
+/// What becomes of what the person said last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Newest {
+    /// It goes while the work on it goes on: the summary has to have it (Q19).
+    Goes,
+    /// It stays, or it was answered.
+    Stays,
 }
 
 impl Plan {
@@ -112,33 +123,12 @@ impl Plan {
     ///
     /// # Errors
     /// If the scope names a record that is not in view, or nothing would go.
-    pub fn new(
-        fold: &Fold,
-        scope: CompactionScope,
-        trigger: Trigger,
-        limits: &Limits,
-    ) -> Result<Self, Error> {
+    pub fn new(fold: &Fold, scope: CompactionScope, trigger: Trigger) -> Result<Self, Error> {
         let waiting = match scope {
-            CompactionScope::All => waiting(fold, limits),
+            CompactionScope::All => waiting(fold),
             CompactionScope::From(_) | CompactionScope::UpTo(_) => Vec::new(),
         };
-        match Self::keeping(fold, scope.clone(), trigger, waiting.clone()) {
-            // The waiting prompt is all there is, so it is what has to go.
-            Err(Error::NothingToSummarise) if !waiting.is_empty() => {
-                Self::keeping(fold, scope, trigger, Vec::new())
-            }
-            plan => plan,
-        }
-    }
-
-    /// The same plan, in which the waiting prompt goes as well. None if it
-    /// has none.
-    #[must_use]
-    pub fn without_waiting(&self, fold: &Fold) -> Option<Self> {
-        if self.waiting.is_empty() {
-            return None;
-        }
-        Self::keeping(fold, self.scope.clone(), self.trigger, Vec::new()).ok()
+        Self::keeping(fold, scope, trigger, waiting)
     }
 
     fn keeping(
@@ -169,7 +159,11 @@ impl Plan {
         if dropped.is_empty() {
             return Err(Error::NothingToSummarise);
         }
-        Ok(Self { scope, trigger, preserved, dropped, keeps, waiting })
+        let newest = match said_last(fold) {
+            Some(record) if !kept.contains(record) => Newest::Goes,
+            _ => Newest::Stays,
+        };
+        Ok(Self { scope, trigger, preserved, dropped, keeps, waiting, newest })
     }
 
     /// What goes, as facts.
@@ -313,15 +307,20 @@ pub(crate) fn ask(shape: AskShape, limits: &Limits) -> Effect {
     })
 }
 
-/// The person's words that no answer followed yet, if they are few enough.
-fn waiting(fold: &Fold, limits: &Limits) -> Vec<RecordId> {
+/// What the person said last, where the work on it goes on.
+fn said_last(fold: &Fold) -> Option<&RecordId> {
+    fold.messages().last().filter(|message| message.role() == Role::User)?;
+    let mut said = pairs::pieces(fold)
+        .filter(|(_, piece)| piece.origin == PieceOrigin::User(UserOrigin::Human));
+    said.next_back().map(|(_, piece)| &piece.record)
+}
+
+/// The person's words that no answer followed yet. No summary takes their place
+/// (Q19); whoever sends what is too long for any request has it shortened before.
+fn waiting(fold: &Fold) -> Vec<RecordId> {
     let last = fold.messages().last().filter(|message| message.role() == Role::User);
     let pieces = last.map_or(&[][..], |message| message.pieces());
     let said = pieces.iter().filter(|piece| piece.origin == PieceOrigin::User(UserOrigin::Human));
-    let tokens: Tokens = said.clone().map(|piece| piece.tokens).sum();
-    if tokens > Tokens(limits.compact.user_message_tokens) {
-        return Vec::new();
-    }
     let mut records: Vec<RecordId> = said.map(|piece| piece.record.clone()).collect();
     records.dedup();
     records

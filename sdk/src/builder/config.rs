@@ -2,6 +2,7 @@
 
 use super::{Builder, real_directory};
 use crate::error::Error;
+use crate::model_server::Served;
 use crate::provider;
 use crate::repo::Repo;
 use everfold_engine::config::{
@@ -9,7 +10,7 @@ use everfold_engine::config::{
 };
 use everfold_engine::{Allowed, AutoDream, Config, Offers, Remote, SessionSetting};
 use everfold_kernel::settings::{self, ANTHROPIC_URL, PermissionMode, ProviderKind};
-use everfold_kernel::{Limits, ModelTable};
+use everfold_kernel::{Limits, ModelId, ModelTable};
 use everfold_prefix::system::Surroundings;
 use everfold_settings::layout::Home;
 use everfold_settings::provider::{ProviderChoice, models, window_overrides};
@@ -107,6 +108,7 @@ impl Builder {
             },
             launch: Launch {
                 max_turns: self.max_turns,
+                lean: own.lean,
                 git_branch: repo.and_then(|repo| repo.branch.clone()),
                 entrypoint: self.entrypoint.clone(),
                 ..usual.launch
@@ -144,7 +146,7 @@ impl Builder {
             small: models.small,
             fallback: models.fallback,
             table: ModelTable::builtin().with_overrides(&own.models, &own.prices),
-            window: window_overrides(resolved),
+            window: window_overrides(resolved, choice.kind),
             cache: own.cache.ttl.resolve(self.surface),
             ttl: own.cache.ttl,
             thinking: own.thinking,
@@ -164,6 +166,24 @@ impl Builder {
                 RunPlace::Remote => Remote::Yes,
                 RunPlace::Own => Remote::No,
             },
+        }
+    }
+}
+
+/// Takes over what a server of one's own has, where settings do not say
+/// otherwise (Q15).
+pub(super) fn take_served(config: &mut Config, resolved: &Resolved, served: &Served) {
+    let own = &resolved.settings.everfold;
+    config.background.slots = config.background.slots.or(served.slots);
+    if served.models.is_empty() {
+        return;
+    }
+    let table = ModelTable::builtin().with_windows(served.windows());
+    config.models.table = table.with_overrides(&own.models, &own.prices);
+    if let (None, Some(model)) = (&resolved.settings.model, served.only_model()) {
+        config.models.model = ModelId::new(model);
+        if own.small_model.is_none() {
+            config.models.small = ModelId::new(model);
         }
     }
 }

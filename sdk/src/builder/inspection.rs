@@ -5,9 +5,11 @@ use crate::error::Error;
 use crate::instructions;
 use crate::memory;
 use crate::memory_dirs::{self, MemoryDirs};
+use crate::provider;
 use crate::repo::Repo;
 use crate::repository::{Repository, Seen};
 use everfold_engine::config::InstructionSources;
+use everfold_kernel::Limits;
 use everfold_kernel::ports::Memories;
 use everfold_settings::layout::{Platform, local_settings, project_settings};
 use everfold_settings::provider::{ProviderChoice, choose};
@@ -130,6 +132,24 @@ impl Builder {
         let choice = choose(resolved, &self.variables).map_err(Error::from);
         let choice = self.or_told(choice, resolved)?;
         Ok(choice.unwrap_or_else(|| ProviderChoice::offline("settings name none that can be used")))
+    }
+
+    /// The provider that answers; nobody where one only looks.
+    pub(super) async fn make_provider(
+        &self,
+        choice: &ProviderChoice,
+        limits: &Limits,
+        home: &Home,
+        resolved: &Resolved,
+    ) -> Result<provider::Made, Error> {
+        match &self.model {
+            Some(model) => Ok(provider::Made::of(Arc::clone(model))),
+            None if self.purpose == Purpose::Looking => Ok(provider::Made::none()),
+            None => {
+                let named = resolved.settings.model.as_deref();
+                provider::make(choice, limits, home.root(), named).await
+            }
+        }
     }
 
     /// What went wrong, as a problem to tell of where one only looks.

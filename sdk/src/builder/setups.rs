@@ -7,9 +7,10 @@ use crate::servers::{self, Maker, NamedServers};
 use crate::shell;
 use crate::skill_files;
 use crate::styles;
+use everfold_disk::DiskTranscripts;
 use everfold_engine::{Config, Tool, World};
 use everfold_hooks::{HookEvent, Registry};
-use everfold_kernel::ports::{Confinement, Hooks, SandboxProfile};
+use everfold_kernel::ports::{Confinement, Hooks, SandboxProfile, Transcripts};
 use everfold_plugdir::Plugin;
 use everfold_settings::Resolved;
 use everfold_settings::trust::Trust;
@@ -27,6 +28,13 @@ pub(super) struct Ground<'a> {
 }
 
 impl Builder {
+    /// Where conversations are kept.
+    pub(super) fn logs(&self, dir: &Path, longest: u64) -> Arc<dyn Transcripts> {
+        self.transcripts.clone().unwrap_or_else(|| {
+            Arc::new(DiskTranscripts::new(dir.to_owned()).with_max_line(longest))
+        })
+    }
+
     /// Who runs the handlers of hooks and the status line; nobody where there
     /// are to be none.
     pub(super) fn hook_runner(&self, resolved: &Resolved, trust: &Trust) -> Option<Arc<dyn Hooks>> {

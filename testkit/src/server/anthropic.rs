@@ -2,6 +2,7 @@
 
 use super::answer::{Answer, Api, refusal, refuse, request_id, set, slices};
 use super::delivery::{Act, body, broken, plan};
+use super::local;
 use super::prompt::Prompt;
 use super::state::Shared;
 use crate::check::{Endpoint, Refusal};
@@ -9,9 +10,10 @@ use crate::received::{Received, kind};
 use crate::scenario::{Reply, ServerFault};
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::{HeaderMap, Response};
+use axum::http::{HeaderMap, Response, StatusCode};
 use bytes::Bytes;
 use everfold_kernel::Usage;
+use everfold_kernel::models::ModelSpec;
 use everfold_prefix::sim::SimPiece;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, VecDeque};
@@ -289,20 +291,17 @@ pub(super) async fn count_tokens(
 }
 
 /// `GET /v1/models`, in the form of both APIs.
-pub(super) async fn models(
-    State(shared): State<Arc<Shared>>,
-    headers: HeaderMap,
-) -> Response<Body> {
-    let request = shared.receive("GET", "/v1/models", &headers, Bytes::new());
-    let data: Vec<Value> = shared
-        .models
-        .iter()
-        .map(|(id, spec)| {
-            json!({"type": "model", "object": "model", "id": id, "display_name": id,
-                "max_input_tokens": spec.window, "max_tokens": spec.max_output})
-        })
-        .collect();
-    json_response(&request, &json!({"object": "list", "data": data, "has_more": false}))
+pub(super) async fn models(State(shared): State<Arc<Shared>>) -> Response<Body> {
+    if let Some(own) = &shared.rules.local {
+        return local::json_body(StatusCode::OK, &local::models(own, shared.rules.window));
+    }
+    let entry = |(id, spec): (&str, &ModelSpec)| {
+        json!({"type": "model", "object": "model", "id": id, "display_name": id,
+            "max_input_tokens": spec.window, "max_tokens": spec.max_output})
+    };
+    let data: Vec<Value> = shared.models.iter().map(entry).collect();
+    let list = json!({"object": "list", "data": data, "has_more": false});
+    local::json_body(StatusCode::OK, &list)
 }
 
 pub(super) fn json_response(request: &Received, value: &Value) -> Response<Body> {

@@ -32,6 +32,9 @@ fn respond(shared: &Shared, request: &Received) -> Result<Response<Body>, Refusa
     chat::check(request)?;
     let prompt = count_chat(&request.body, &shared.rules).0;
     let window = shared.rules.window;
+    if let Some(local) = &shared.rules.local {
+        super::local::check(local, request, prompt, window)?;
+    }
     if prompt > window {
         return Err(chat::too_long(prompt, window));
     }

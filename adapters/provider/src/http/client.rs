@@ -6,6 +6,7 @@ use everfold_kernel::{Limits, Secret};
 use reqwest::header::HeaderMap;
 use reqwest::{Client, Url, redirect};
 use std::error::Error as _;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -17,6 +18,7 @@ pub(crate) struct Transport {
     pub(crate) headers: HeaderMap,
     pub(crate) limits: Limits,
     headroom: Mutex<Option<Headroom>>,
+    reached: AtomicBool,
     key_hint: String,
     secrets: Vec<Secret>,
 }
@@ -48,6 +50,7 @@ impl Transport {
             headers: config.headers_over(ours)?,
             limits: config.limits.clone(),
             headroom: Mutex::new(None),
+            reached: AtomicBool::new(false),
             key_hint: config.key_hint.clone(),
             secrets: config.key.iter().cloned().chain(secrets).collect(),
         })
@@ -63,6 +66,20 @@ impl Transport {
         if told.is_some() {
             *self.headroom.lock().unwrap_or_else(PoisonError::into_inner) = told;
         }
+    }
+
+    /// The server has answered something.
+    pub(crate) fn note_reached(&self) {
+        self.reached.store(true, Ordering::Relaxed);
+    }
+
+    /// How long a request is tried again: a server that never answered is soon
+    /// taken for not being there (Q20).
+    pub(crate) fn retry_time(&self, error: &ModelError) -> Duration {
+        let is_absent = matches!(error, ModelError::Unreachable { .. })
+            && !self.reached.load(Ordering::Relaxed);
+        let total = Duration::from_secs(self.limits.retry_total_s);
+        if is_absent { total.min(Duration::from_millis(self.limits.unreachable_ms)) } else { total }
     }
 
     /// The longest that a server may be silent.
@@ -106,6 +123,9 @@ impl Transport {
             ModelError::Refused { status, message } => {
                 ModelError::Refused { status, message: scrub(message) }
             }
+            ModelError::NoModel { message } => ModelError::NoModel { message: scrub(message) },
+            ModelError::NoTools { message } => ModelError::NoTools { message: scrub(message) },
+            ModelError::Loading { message } => ModelError::Loading { message: scrub(message) },
             ModelError::Unreachable { url, message } => {
                 ModelError::Unreachable { url, message: scrub(message) }
             }

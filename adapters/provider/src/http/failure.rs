@@ -22,6 +22,7 @@ impl Failed {
         let failure = match &error {
             ModelError::Overloaded { .. } => Failure::Status(529),
             ModelError::RateLimited { .. } => Failure::Status(429),
+            ModelError::Loading { .. } => Failure::Status(503),
             ModelError::Server { status, .. } | ModelError::Refused { status, .. } => {
                 Failure::Status(*status)
             }
@@ -53,5 +54,7 @@ pub(super) fn is_final(error: &ModelError) -> bool {
         ModelError::PromptTooLong { .. }
             | ModelError::RequestTooLarge { .. }
             | ModelError::Authentication { .. }
+            | ModelError::NoModel { .. }
+            | ModelError::NoTools { .. }
     )
 }

@@ -165,6 +165,7 @@ impl Run {
 
     async fn open(&mut self, response: Response) -> Result<State, Failed> {
         let transport = Arc::clone(&self.transport);
+        transport.note_reached();
         let header = |name: &str| text(response.headers(), name);
         transport.note_headroom(headroom(header, Timestamp::now()));
         let request_id = ["request-id", "x-request-id"]
@@ -284,7 +285,7 @@ impl Run {
             &self.transport.limits,
         );
         let took = self.began.map(|began| began.elapsed()).unwrap_or_default();
-        let total = Duration::from_secs(self.transport.limits.retry_total_s);
+        let total = self.transport.retry_time(&error);
         let wait = match decision {
             Retry::After(wait) if !is_final(&error) && took + wait < total => wait,
             _ => {

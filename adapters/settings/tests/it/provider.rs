@@ -1,7 +1,7 @@
 use crate::house::House;
 use everfold_kernel::settings::ProviderKind;
 use everfold_kernel::settings::{ANTHROPIC_URL, OPENAI_URL};
-use everfold_kernel::window::Overrides;
+use everfold_kernel::window::{Overrides, WindowRank};
 use everfold_settings::provider::{
     AuthStyle, KeySetting, ProviderChoice, choose, models, window_overrides,
 };
@@ -128,9 +128,10 @@ fn t5_window_overrides_by_setting_and_by_environment() {
         .env("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE", "60")
         .env("EVERFOLD_CONTEXT_WINDOW", "32000");
     assert_eq!(
-        window_overrides(&house.load().unwrap()),
+        window_overrides(&house.load().unwrap(), ProviderKind::OpenAi),
         Overrides {
             window: Some(32_000),
+            rank: WindowRank::Environment,
             auto_compact_window: Some(100_000),
             auto_compact_percent: Some(60),
         }

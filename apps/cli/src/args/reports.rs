@@ -301,6 +301,12 @@ pub(crate) enum SessionsCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Review what a session left, in the background
+    #[command(hide = true)]
+    Finish {
+        /// Its id
+        id: String,
+    },
     /// What happened in one session
     Show {
         /// Its id, or words that only it has; the newest where nothing is said

@@ -5,7 +5,7 @@ use super::tally::Tally;
 use crate::failure;
 use everfold::engine::{Denial, TurnEnd};
 use everfold::kernel::usage::LedgerLine;
-use everfold::kernel::{ModelId, Usage, Window};
+use everfold::kernel::{ModelId, Usage};
 use everfold::{EndReason, Session};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -111,13 +111,9 @@ impl<'a> Outcome<'a> {
         let config = self.session.config();
         let model = ModelId::new(name);
         let spec = config.models.table.spec(&model);
-        let window = Window::resolve(
-            &model,
-            spec,
-            &config.models.betas,
-            &config.models.window,
-            &config.limits,
-        );
+        // A server of one's own may answer under another name than it was asked by.
+        let is_known = config.models.table.knows(&model);
+        let window = if is_known { config.window(&model) } else { self.session.window() };
         json!({
             "inputTokens": tokens.input,
             "outputTokens": tokens.output,

@@ -38,6 +38,7 @@ mod install;
 mod instructions;
 mod interactive;
 mod letters;
+mod local;
 mod looking;
 mod mcp;
 mod memory;

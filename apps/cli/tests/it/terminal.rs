@@ -66,9 +66,11 @@ fn u2_the_choices_are_on_the_screen_at_every_size() {
         let Some(terminal) = Terminal::start_sized(&desk, "", size) else { return };
         terminal.sees("what shall we do?");
         terminal.says("go");
-        let asked = terminal.sees("y  Yes, once");
-        for choice in ["a  Always in this session", "p  Always in this project", "n  No"] {
-            assert!(asked.contains(choice), "{size:?} {choice}:\n{asked}");
+        // A look may fall into the middle of a drawing.
+        for choice in
+            ["y  Yes, once", "a  Always in this session", "p  Always in this project", "n  No"]
+        {
+            terminal.sees(choice);
         }
         for _ in 0..100 {
             terminal.press(&["PPage"]);
@@ -262,7 +264,7 @@ fn u8_what_is_not_known_is_answered_with_the_nearest() {
     escape(&terminal);
     for (command, told) in [
         ("/hooks", "there are none"),
-        ("/agents", "agent"),
+        ("/agents", "explore"),
         ("/add-dir nowhere", "is no directory"),
     ] {
         terminal.says(command);

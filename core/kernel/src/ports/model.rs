@@ -217,6 +217,27 @@ pub enum ModelError {
         /// The server's words.
         message: String,
     },
+    /// The server has no model of this name (Q20).
+    #[error(
+        "the server does not have this model ({message}); `everfold doctor` lists what it has, \
+         and --model chooses one"
+    )]
+    NoModel {
+        /// The server's words.
+        message: String,
+    },
+    /// The model, or the way it is served, knows no tools (Q18).
+    #[error("the server takes no tools ({message})")]
+    NoTools {
+        /// The server's words.
+        message: String,
+    },
+    /// The server is still loading its model, after all retries.
+    #[error("the server is still loading its model ({message}); try again in a moment")]
+    Loading {
+        /// The server's words.
+        message: String,
+    },
     /// The server could not be reached.
     #[error("{url} could not be reached: {message}")]
     Unreachable {
@@ -249,10 +270,13 @@ impl Classify for ModelError {
             | Self::RateLimited { .. }
             | Self::Unreachable { .. }
             | Self::Broken { .. }
+            | Self::Loading { .. }
             | Self::Server { .. } => Class::Retry,
-            Self::RequestTooLarge { .. } | Self::Refused { .. } | Self::Authentication { .. } => {
-                Class::Stop
-            }
+            Self::RequestTooLarge { .. }
+            | Self::NoModel { .. }
+            | Self::NoTools { .. }
+            | Self::Refused { .. }
+            | Self::Authentication { .. } => Class::Stop,
         }
     }
 }

@@ -14,8 +14,9 @@ enum Counts {
 }
 
 /// Wordings in lower case: Anthropic's of today and of old models, OpenAI's
-/// and vLLM's, Bedrock's, gateways', llama.cpp's, Gemini's.
-const WORDINGS: [(&str, Counts); 9] = [
+/// and vLLM's, Bedrock's, gateways', llama.cpp's, Gemini's, LM Studio's,
+/// Ollama's, `LiteLLM`'s.
+const WORDINGS: [(&str, Counts); 13] = [
     ("prompt is too long", Counts::ActualFirst),
     ("exceed context limit", Counts::Sum),
     ("maximum context length is", Counts::MaximumFirst),
@@ -25,6 +26,10 @@ const WORDINGS: [(&str, Counts); 9] = [
     ("exceeds the available context size", Counts::Anywhere),
     ("exceeds the maximum number of tokens", Counts::Anywhere),
     ("exceed_context_size", Counts::ActualFirst),
+    ("loaded with context length of only", Counts::MaximumFirst),
+    ("input length exceeds", Counts::ActualFirst),
+    ("greater than the context length", Counts::ActualFirst),
+    ("contextwindowexceedederror", Counts::ActualFirst),
 ];
 
 const CODES: [&str; 3] =

@@ -126,3 +126,60 @@ fn s6_bodies_of_any_shape_give_a_short_message() {
     );
     let _ = classify(400, b"\xFF\xFE");
 }
+
+#[test]
+fn q20_servers_on_ones_own_machine_are_understood() {
+    let error = |status: u16, text: &str| {
+        classify(status, json!({"error": {"message": text}}).to_string().as_bytes())
+    };
+    let no_model = [
+        (404, "model 'qwen' not found"),
+        (404, "model \"qwen\" not found, try pulling it first"),
+        (404, "The model `qwen` does not exist."),
+        (
+            400,
+            "No models loaded. Please load a model in the developer page or use the 'lms load' command.",
+        ),
+        (
+            400,
+            "litellm.BadRequestError: Invalid model name passed in model=qwen. Call `/v1/models`",
+        ),
+        (400, "qwen is not a valid model ID"),
+    ];
+    for (status, text) in no_model {
+        assert!(matches!(error(status, text), ModelError::NoModel { .. }), "{text}");
+    }
+    let no_tools = [
+        (400, "registry.ollama.ai/library/gemma:2b does not support tools"),
+        (
+            400,
+            "\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set",
+        ),
+        (500, "tools param requires --jinja flag"),
+        (404, "No endpoints found that support tool use."),
+    ];
+    for (status, text) in no_tools {
+        assert!(matches!(error(status, text), ModelError::NoTools { .. }), "{text}");
+    }
+    assert!(matches!(error(503, "Loading model"), ModelError::Loading { .. }));
+    assert!(matches!(error(503, "no slot available"), ModelError::Overloaded { .. }));
+    let long = [
+        ("the input length exceeds the context length", None),
+        (
+            "Trying to keep the first 9000 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens, which is not enough.",
+            Some(4_096),
+        ),
+        (
+            "This endpoint's maximum context length is 8192 tokens. However, you requested about 9000 tokens",
+            Some(8_192),
+        ),
+        ("litellm.ContextWindowExceededError: too long", None),
+    ];
+    for (text, most) in long {
+        let found = error(400, text);
+        assert!(
+            matches!(found, ModelError::PromptTooLong { maximum, .. } if maximum == most),
+            "{text}: {found:?}"
+        );
+    }
+}

@@ -4,8 +4,9 @@
 //! its own, and pictures in it follow in a user message, because a `tool`
 //! message holds only text. Thinking is dropped: no server takes it back.
 
+use super::text_calls;
 use everfold_kernel::models::LONG_WINDOW_SUFFIX;
-use everfold_kernel::record::Params;
+use everfold_kernel::record::{CallForm, Params, Sampling};
 use everfold_kernel::{Block, BlockView, Role, SystemBlock};
 use serde_json::{Value, json};
 
@@ -38,12 +39,24 @@ pub fn head_json(system: &[SystemBlock], tools: &[Value], params: &Params) -> He
         let schema = json!({"name": "answer", "strict": true, "schema": schema});
         map.insert("response_format".into(), json!({"type": "json_schema", "json_schema": schema}));
     }
+    if let (Sampling::Greedy, Value::Object(map)) = (params.sampling, &mut head) {
+        map.insert("temperature".into(), 0.into());
+    }
     let functions: Vec<Value> = tools.iter().filter_map(function).collect();
-    if let (false, Value::Object(map)) = (functions.is_empty(), &mut head) {
-        map.insert("tools".into(), Value::Array(functions));
+    let mut texts: Vec<&str> = system.iter().map(|block| block.text.as_str()).collect();
+    let told;
+    match (params.calls, &mut head) {
+        (_, _) if functions.is_empty() => {}
+        (CallForm::Text, _) => {
+            told = text_calls::describe(tools);
+            texts.push(&told);
+        }
+        (CallForm::Declared, Value::Object(map)) => {
+            map.insert("tools".into(), Value::Array(functions));
+        }
+        (CallForm::Declared, _) => {}
     }
     let text = head.to_string();
-    let texts: Vec<&str> = system.iter().map(|block| block.text.as_str()).collect();
     Head {
         before_messages: format!("{},\"messages\":[", text.strip_suffix('}').unwrap_or(&text)),
         system_message: if texts.is_empty() {
@@ -217,7 +230,7 @@ fn document(block: &Value) -> String {
     if title.is_empty() { body } else { format!("{title}\n{body}") }
 }
 
-fn texts_of(content: Option<&Value>) -> String {
+pub(super) fn texts_of(content: Option<&Value>) -> String {
     match content {
         Some(Value::String(text)) => text.clone(),
         Some(Value::Array(list)) => {

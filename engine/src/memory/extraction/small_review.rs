@@ -11,6 +11,7 @@ use everfold_kernel::ports::{Bodies, Kept};
 use everfold_kernel::usage::Booking;
 use everfold_kernel::{QuerySource, Usage};
 use everfold_memory_recall::{Manifest, Topic};
+use everfold_prefix::system::Profile;
 use std::collections::BTreeSet;
 
 impl SmallReview {
@@ -41,7 +42,11 @@ impl SmallReview {
         let most = limits.economy.review_answer_tokens;
         let mut params = self.config.side_params(model, dialect, most);
         params.schema = Some(small::answer_schema());
-        let request = side_request(&self.config, params, small::system_prompt(), &question);
+        let told = match self.config.profile(model) {
+            Profile::Lean => small::lean_system_prompt(),
+            Profile::Full => small::system_prompt(),
+        };
+        let request = side_request(&self.config, params, told, &question);
         let request = request.ok_or(ReviewError::NoList)?;
         let reply = collect(&*self.world.model, request, QuerySource::Extract).await?;
         let (usage, table) = (reply.usage, &self.config.models.table);

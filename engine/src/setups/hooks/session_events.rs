@@ -115,6 +115,11 @@ pub(crate) enum PromptRefusal {
     Server { name: String, source: ServerError },
     #[error("there are no servers")]
     NoServers,
+    #[error(
+        "the message has about {tokens} tokens, and {model} holds {window} with its fixed prompt; \
+         shorten it, or put the long part into a file and name that"
+    )]
+    TooLong { tokens: u64, model: String, window: u64 },
     #[error(transparent)]
     Session(#[from] Error),
 }

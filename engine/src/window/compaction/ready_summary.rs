@@ -58,7 +58,7 @@ async fn planned(
     scope: CompactionScope,
     cancel: &CancellationToken,
 ) -> Result<Plan, CompactionError> {
-    let plan = Plan::new(&session.state.fold, scope, Trigger::Auto, &session.config.limits)?;
+    let plan = Plan::new(&session.state.fold, scope, Trigger::Auto)?;
     let refused = session_events::compaction_refused(session, Trigger::Auto, None, cancel).await?;
     match refused {
         Some(why) => Err(CompactionError::Hook(why)),

@@ -3,10 +3,11 @@
 use crate::session::{Error, Session, effects};
 use everfold_compact::parse::{self, Attempt};
 use everfold_compact::strip::{Stripped, TooLong};
-use everfold_compact::{Guidance, Plan, Sending};
+use everfold_compact::{Guidance, Plan, Sending, lean};
 use everfold_economy::cache_state;
 use everfold_kernel::record::FailedSummary;
 use everfold_kernel::{Decision, Effect, EffectOutcome, Entry, Window};
+use everfold_prefix::system::Profile;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -64,6 +65,15 @@ async fn summary(
     shown: (&Window, SummarySpan),
     cancel: &CancellationToken,
 ) -> Result<String, SummaryError> {
+    let model = session.model().clone();
+    if session.config.profile(&model) == Profile::Lean {
+        let fold = &session.state.fold;
+        let effect = lean::ask(fold, plan, &model, shown.0, &session.config.limits);
+        return match effects::perform(session, effect, cancel).await? {
+            EffectOutcome::Answered { text, .. } => lean::read(&text).ok_or(SummaryError::None),
+            other => Err(failure(other)),
+        };
+    }
     let (text, effect) = ask_until_it_fits(session, plan, guidance, shown, cancel).await?;
     match parse::read(&text, Attempt::First, &session.config.limits) {
         parse::ParsedSummary::Summary(summary) => Ok(summary),

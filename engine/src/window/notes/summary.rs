@@ -72,7 +72,7 @@ async fn plan_from_notes(
     let limits = Arc::clone(&session.config.limits);
     let (first, text) = notes_and_cut(session).await?;
     let scope = CompactionScope::UpTo(first.clone());
-    let plan = Plan::new(&session.state.fold, scope, Trigger::Auto, &limits)?;
+    let plan = Plan::new(&session.state.fold, scope, Trigger::Auto)?;
     let past = plan.past(&session.state.fold, &limits);
     let mut extras = compaction::restored(session, &past, cancel).await?;
     let read = read_from(session, &first);

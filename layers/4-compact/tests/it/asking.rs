@@ -21,6 +21,7 @@ fn asked(effect: Effect) -> Ask {
 fn l4_4_the_summary_is_asked_for_by_a_fork() {
     let mut log = Log::started();
     log.user("go");
+    log.says("done");
     let guidance = Guidance { person: Some("mind the SQL"), standing: None };
     let ask = asked(log.plan().ask(&log.fold(), guidance, &log.limits).unwrap());
     assert_eq!((ask.source, ask.max_tokens), (QuerySource::Compact, 20_000));
@@ -37,7 +38,7 @@ fn l4_7_a_partial_summary_is_told_its_part() {
     log.says("two");
     let fold = log.fold();
     let told = |scope| {
-        let plan = Plan::new(&fold, scope, Trigger::Manual, &log.limits).unwrap();
+        let plan = Plan::new(&fold, scope, Trigger::Manual).unwrap();
         let ask = asked(plan.ask(&fold, Guidance::default(), &log.limits).unwrap());
         let AskShape::Fork { directive } = ask.shape else { panic!() };
         directive
@@ -79,10 +80,8 @@ fn l4_3_pictures_documents_and_what_comes_back_are_stripped() {
     );
     let content = json!([{"type": "text", "text": "a"}, {"type": "image", "source": {}}]);
     log.user_blocks(vec![Block::tool_result(&id, content)], UserOrigin::ToolResult);
-    let (fold, plan) = (
-        log.fold(),
-        Plan::new(&log.fold(), CompactionScope::All, Trigger::Manual, &log.limits).unwrap(),
-    );
+    let (fold, plan) =
+        (log.fold(), Plan::new(&log.fold(), CompactionScope::All, Trigger::Manual).unwrap());
     let stripped = Stripped::of(&fold, &plan, &log.limits);
     let ask = asked(stripped.ask(&fold, &plan, Guidance::default(), &log.limits).unwrap());
     let AskShape::Conversation { messages, .. } = ask.shape else { panic!() };

@@ -188,12 +188,27 @@ fn l4_11_the_local_summary_is_cut_until_it_fits() {
 }
 
 #[test]
-fn l4_11_a_giant_waiting_prompt_becomes_an_excerpt() {
+fn q19_a_giant_waiting_prompt_never_becomes_an_excerpt() {
+    let mut log = Log::started();
+    log.user("start");
+    log.says(&"a long answer. ".repeat(20_000));
+    log.user(&"paste ".repeat(100_000));
+    assert!(matches!(log.compact(&window(30_000)), Err(Rejection::StillOver { .. })));
+    log.compact(&window(300_000)).unwrap();
+    assert!(texts(&log.fold()).iter().any(|text| text.len() == 600_000), "it stays as it is");
+}
+
+#[test]
+fn q19_what_the_person_said_last_is_in_every_summary_while_they_wait() {
     let mut log = Log::started();
     log.user("start");
     log.says("ok");
-    let id = log.user(&"paste ".repeat(100_000));
-    log.compact(&window(30_000)).unwrap();
-    let text = texts(&log.fold()).join("\n");
-    assert!(text.contains(&format!("ResultRead {id} brings them back")));
+    log.user("which of the two is faster, and why?");
+    log.tool("Bash", json!({"command": "cat big"}), &"line\n".repeat(40_000));
+    for threshold in [40_000, 4_000, 700] {
+        let mut log = log.clone();
+        log.compact(&window(threshold)).unwrap();
+        let text = texts(&log.fold()).join("\n");
+        assert!(text.contains("which of the two is faster, and why?"), "{threshold}: {text}");
+    }
 }

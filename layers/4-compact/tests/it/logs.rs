@@ -140,7 +140,7 @@ impl Log {
     }
 
     pub(crate) fn plan(&self) -> Plan {
-        Plan::new(&self.fold(), CompactionScope::All, Trigger::Auto, &self.limits).unwrap()
+        Plan::new(&self.fold(), CompactionScope::All, Trigger::Auto).unwrap()
     }
 
     /// Compacts without a model, and writes it down.
@@ -157,6 +157,7 @@ impl Log {
 pub(crate) fn window(threshold: u64) -> Window {
     Window {
         size: Tokens(threshold + 33_000),
+        output: Tokens(0),
         effective: Tokens(threshold + 13_000),
         auto_compact: Tokens(threshold),
         warning: Tokens(threshold.saturating_sub(20_000)),

@@ -98,7 +98,7 @@ proptest! {
         let log = log_of(&rounds);
         let fold = log.fold();
         let scope = scope(&log, kind, at);
-        let Ok(plan) = Plan::new(&fold, scope, Trigger::Auto, &log.limits) else { return Ok(()) };
+        let Ok(plan) = Plan::new(&fold, scope, Trigger::Auto) else { return Ok(()) };
         let window = window(2_000_000);
         let setting = CompactionContext { fold: &fold, window: &window, limits: &log.limits };
         if let Ok(applied) = settle_local(setting, &plan, &Extras::default()) {
@@ -115,7 +115,7 @@ proptest! {
         let log = log_of(&rounds);
         let fold = log.fold();
         let scope = scope(&log, kind, at);
-        let Ok(plan) = Plan::new(&fold, scope, Trigger::Manual, &log.limits) else { return Ok(()) };
+        let Ok(plan) = Plan::new(&fold, scope, Trigger::Manual) else { return Ok(()) };
         let past = plan.past(&fold, &log.limits);
         let summary = Summary::checked(&past, &text, Summariser::Model, &log.limits);
         prop_assert!((0.0..=1.0).contains(&summary.retention));
@@ -180,7 +180,7 @@ proptest! {
         let log = log_of(&rounds);
         let fold = log.fold();
         let scope = scope(&log, kind, at);
-        let Ok(plan) = Plan::new(&fold, scope, Trigger::Auto, &log.limits) else { return Ok(()) };
+        let Ok(plan) = Plan::new(&fold, scope, Trigger::Auto) else { return Ok(()) };
         let mut stripped = Stripped::of(&fold, &plan, &log.limits);
         let mut tries = 0;
         for gap in std::iter::once(&None).chain(&gaps) {

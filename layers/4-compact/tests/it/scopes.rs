@@ -19,7 +19,7 @@ fn summary(text: &str) -> Summary {
 
 fn put(log: &mut Log, scope: CompactionScope, trigger: Trigger) -> Plan {
     let fold = log.fold();
-    let plan = Plan::new(&fold, scope, trigger, &log.limits).unwrap();
+    let plan = Plan::new(&fold, scope, trigger).unwrap();
     let window = window(167_000);
     let setting = CompactionContext { fold: &fold, window: &window, limits: &log.limits };
     let applied = settle(setting, &plan, &summary("what happened"), &Extras::default()).unwrap();
@@ -77,9 +77,7 @@ fn l4_7_a_split_never_tears_an_exchange() {
     log.says("done");
     let fold = log.fold();
     for pivot in [&records[1], &first, &second] {
-        let plan =
-            Plan::new(&fold, CompactionScope::UpTo(pivot.clone()), Trigger::Manual, &log.limits)
-                .unwrap();
+        let plan = Plan::new(&fold, CompactionScope::UpTo(pivot.clone()), Trigger::Manual).unwrap();
         let whole: Vec<&RecordId> = records.iter().chain([&first, &second]).collect();
         assert!(whole.iter().all(|id| plan.preserved.contains(id)), "{pivot}");
     }
@@ -92,7 +90,7 @@ fn l4_7_a_split_never_tears_an_exchange() {
 fn l4_7_a_scope_that_names_nothing_is_refused() {
     let mut log = Log::started();
     let only = log.user("hello");
-    let plan = |scope| Plan::new(&log.fold(), scope, Trigger::Manual, &log.limits);
+    let plan = |scope| Plan::new(&log.fold(), scope, Trigger::Manual);
     assert!(matches!(
         plan(CompactionScope::From("ghost".into())),
         Err(Error::UnknownRecord { .. })
@@ -161,12 +159,11 @@ fn l4_10_a_prompt_that_waits_for_its_answer_stays() {
 #[test]
 fn l3_6_notes_stand_before_the_messages_that_they_do_not_cover() {
     let mut log = Log::started();
-    log.user(&long());
-    log.says("one");
+    log.user("go");
+    log.tool("Bash", json!({"command": "ls"}), &long());
     let (call, result) = log.tool("Read", json!({"file_path": "/a.rs"}), "newest");
     let fold = log.fold();
-    let plan = Plan::new(&fold, CompactionScope::UpTo(result.clone()), Trigger::Auto, &log.limits)
-        .unwrap();
+    let plan = Plan::new(&fold, CompactionScope::UpTo(result.clone()), Trigger::Auto).unwrap();
     assert_eq!(plan.preserved, [call, result]);
     let window = window(167_000);
     let setting = CompactionContext { fold: &fold, window: &window, limits: &log.limits };

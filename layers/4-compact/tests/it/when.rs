@@ -83,6 +83,7 @@ fn l4_2_three_failures_open_the_breaker_and_a_success_closes_it() {
     for _ in 0..3 {
         assert_eq!(ask(&log, &Flags::default(), ConversationKind::MainThread), Due::Yes);
         log.decide(failed(FailedSummary::Model));
+        log.says("well");
         log.compact(&window(5_000)).unwrap();
         log.user(&"y".repeat(40_000));
     }

@@ -12,6 +12,7 @@ pub(crate) fn window_of(
 ) -> ContextView {
     let window = Window {
         size: Tokens(200_000),
+        output: Tokens(20_000),
         effective: Tokens(180_000),
         auto_compact: Tokens(167_000),
         warning: Tokens(147_000),

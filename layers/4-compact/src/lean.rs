@@ -1,0 +1,126 @@
+//! A summary by a weak model (Q18): one question with a form, no tools, no
+//! draft. What the person said is not left to it: that is carried over by rule.
+
+use crate::clip;
+use crate::plan::Plan;
+use everfold_kernel::effect::{Ask, AskShape};
+use everfold_kernel::{Block, BlockView, Effect, Limits, ModelId, QuerySource, Role, Window};
+use everfold_prefix::Fold;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// Characters of a call or a result that are shown.
+const RESULT_CHARS: usize = 400;
+/// The share of the window, in hundredths, that the conversation may take.
+const SHOWN_PERCENT: u64 = 50;
+/// Sections by the field of the form that fills them.
+const SECTIONS: [(&str, &str); 5] = [
+    ("goal", "What the person wants"),
+    ("facts", "What has to be known"),
+    ("done", "What was done"),
+    ("problems", "Errors and what solved them"),
+    ("open", "What is still to be done"),
+];
+
+/// Asks for the summary of what goes.
+#[must_use]
+pub fn ask(fold: &Fold, plan: &Plan, model: &ModelId, window: &Window, limits: &Limits) -> Effect {
+    let room = window.effective.0.saturating_mul(SHOWN_PERCENT) / 100;
+    let most = usize::try_from(room.saturating_mul(limits.bytes_per_token_text)).unwrap_or(0);
+    Effect::Ask(Ask {
+        source: QuerySource::Compact,
+        shape: AskShape::Side {
+            model: Some(model.clone()),
+            system: include_str!("lean.md").trim_end().to_owned(),
+            prompt: conversation(&plan.dropped_part(fold), most),
+            schema: Some(schema()),
+        },
+        max_tokens: limits.compact.lean_summary_tokens,
+    })
+}
+
+fn schema() -> Value {
+    let list = json!({"type": "array", "items": {"type": "string"}});
+    json!({
+        "type": "object",
+        "properties": {"goal": {"type": "string"}, "facts": list, "done": list,
+            "problems": list, "open": list},
+        "required": ["goal", "facts", "done", "problems", "open"],
+        "additionalProperties": false,
+    })
+}
+
+/// The conversation as text, its end where it is too long.
+fn conversation(fold: &Fold, most: usize) -> String {
+    let lines = fold.messages().iter().flat_map(|message| {
+        let role = message.role();
+        message.pieces().iter().filter_map(move |piece| line(role, &piece.block))
+    });
+    let text: String = lines.collect();
+    let start = text.ceil_char_boundary(text.len().saturating_sub(most));
+    text.get(start..).unwrap_or_default().to_owned()
+}
+
+fn line(role: Role, block: &Block) -> Option<String> {
+    match block.view() {
+        BlockView::Text(text) if !text.trim().is_empty() => {
+            let who = if role == Role::User { "person" } else { "assistant" };
+            Some(format!("{who}: {}\n", text.trim()))
+        }
+        BlockView::ToolUse { name, input, .. } => Some(format!(
+            "assistant calls {name}: {}\n",
+            clip::line(&input.to_string(), RESULT_CHARS)
+        )),
+        BlockView::ToolResult { .. } => {
+            Some(format!("result: {}\n", clip::line(&block.plain_text(), RESULT_CHARS)))
+        }
+        _ => None,
+    }
+}
+
+#[derive(Deserialize)]
+struct Form {
+    #[serde(default)]
+    goal: String,
+    #[serde(flatten)]
+    lists: std::collections::BTreeMap<String, Value>,
+}
+
+/// The summary that an answer fills in; none where it is no form or empty.
+#[must_use]
+pub fn read(answer: &str) -> Option<String> {
+    let start = answer.find('{')?;
+    let mut values = serde_json::Deserializer::from_str(answer.get(start..)?).into_iter();
+    let form: Form = values.next()?.ok()?;
+    let section = |(field, title): &(&str, &str)| {
+        let lines: Vec<String> = match form.lists.get(*field) {
+            Some(Value::Array(items)) => {
+                items.iter().filter_map(Value::as_str).map(|item| format!("- {item}")).collect()
+            }
+            _ if *field == "goal" && !form.goal.trim().is_empty() => vec![form.goal.clone()],
+            _ => Vec::new(),
+        };
+        (!lines.is_empty()).then(|| format!("## {title}\n{}", lines.join("\n")))
+    };
+    let sections: Vec<String> = SECTIONS.iter().filter_map(section).collect();
+    (!sections.is_empty()).then(|| sections.join("\n\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn q18_a_form_becomes_a_summary_and_nothing_else_does() {
+        let text = read(
+            r#"{"goal":"port the parser","facts":["edition 2024"],"done":[],"problems":["E0502 in src/a.rs"],"open":["tests"]}"#,
+        );
+        let text = text.unwrap();
+        assert!(text.starts_with("## What the person wants\nport the parser"), "{text}");
+        assert!(text.contains("- edition 2024") && text.contains("- E0502 in src/a.rs"));
+        assert!(!text.contains("What was done"));
+        for nothing in ["", "I will do that.", "{}", r#"{"goal":" ","facts":[]}"#] {
+            assert_eq!(read(nothing), None, "{nothing}");
+        }
+    }
+}
