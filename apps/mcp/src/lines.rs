@@ -244,6 +244,11 @@ fn message(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, Fault> {
         return if is_notification { Ok(None) } else { Err(fault) };
     }
     let unfit = || Fault::params(&reply_to, format!("these are no parameters of {method}"));
+    // By the features of the crate, a cursor of another kind is passed over there.
+    let cursor = fields.get("params").and_then(|params| params.get("cursor"));
+    if !is_notification && cursor.is_some_and(|cursor| !cursor.is_string()) {
+        return Err(unfit());
+    }
     match serde_json::from_value(value) {
         Err(_) if is_notification => Ok(None),
         Err(_) => Err(unfit()),
