@@ -46,6 +46,7 @@ const LAST: &str = "last-sync.json";
 
 /// What a team follows from.
 #[derive(Clone)]
+#[cfg_attr(not(feature = "fleet"), expect(dead_code, reason = "a build without fleets"))]
 pub(crate) struct TeamGround {
     pub(crate) home: PathBuf,
     /// What the project's memories are named after.
