@@ -270,7 +270,11 @@ fn a4_what_older_versions_wrote_is_read_as_they_read_it() {
             let said = ran.json();
             if look.args[0] == "doctor" {
                 // Nothing that was fine may be wrong now; what was wrong may be mended.
-                let now = Value::from(findings(&said));
+                // Other agents are looked at since X10: in the corpus nobody ever started
+                // one, and the doctor is right to say so.
+                let mut now = findings(&said);
+                now.retain(|finding| finding["area"] != "hosts");
+                let now = Value::from(now);
                 wrong.extend(
                     missing(&now, look.says, Lists::MayGrow)
                         .map(|what| format!("{called}{what}: {said}")),
