@@ -83,12 +83,11 @@ impl AgentTool {
     #[must_use]
     pub fn new(roster: &Roster, limits: &AgentLimits) -> Self {
         let description = format!(
-            "Hands a task to another agent and gives back its last message. Use it for work that \
-             would fill this conversation with detail that it does not need, or for parts that can \
-             be done side by side: several calls in one message run at the same time. With \
-             run_in_background it returns an id at once, and you are told when it ends; do not wait \
-             or ask for it. With isolation \"worktree\" it works in a git worktree of its own, and \
-             you are told where its changes are. A name lets others write to it with SendMessage. \
+            "Hands a task to another agent and gives back its last message: work that would fill \
+             this conversation with detail, or parts that can be done side by side (several calls \
+             in one message). With run_in_background it returns an id at once, and you are told \
+             when it ends; do not wait for it. With isolation \"worktree\" it works in a git \
+             worktree of its own. A name lets others write to it with SendMessage. \
              Kinds:\n{}",
             roster.listing(limits)
         );

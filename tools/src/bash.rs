@@ -80,14 +80,13 @@ impl Tool for Bash {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
             name: NAME.into(),
-            description: "Runs a command in a shell and gives its output and exit code. The \
-                working directory is kept from call to call; variables are not. There is no \
-                terminal: nothing can be typed in. The command ends after timeout milliseconds, \
-                or after a default time if none is given. With run_in_background it goes on by \
-                itself, its output goes to a file that Read can read, and you are told when it \
-                ends. Quote paths with spaces. To read, change and find files use Read, Edit, \
-                Write, Glob and Grep."
-                .into(),
+            description:
+                "Runs a command in a shell and gives its output and exit code. The working \
+                directory is kept from call to call; variables are not. Nothing can be typed in. \
+                It ends after timeout milliseconds (there is a default). With run_in_background \
+                it goes on, its output goes to a file, and you are told when it ends. For files \
+                use Read, Edit, Write, Glob and Grep."
+                    .into(),
             input_schema: schema::of::<Input<'_>>(),
         }
     }

@@ -57,12 +57,10 @@ impl Tool for Edit {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
             name: NAME.into(),
-            description: "Replaces exact text in a file that was read before. old_string must \
-                be in the file exactly once, with its white space, without line numbers; take \
-                more lines around it to make it unique, or set replace_all to replace every \
-                occurrence. An empty new_string deletes the text. An empty old_string with a \
-                path where no file is creates that file. If the file changed since it was \
-                read, it must be read again."
+            description: "Replaces exact text in a file that was read before. old_string must be in the file \
+                exactly once, with its white space, without line numbers; take more lines to make \
+                it unique, or set replace_all. An empty old_string with a path where no file is \
+                creates that file."
                 .into(),
             input_schema: schema::of::<Input<'_>>(),
         }

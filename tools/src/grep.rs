@@ -63,12 +63,12 @@ impl Tool for Grep {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
             name: NAME.into(),
-            description: "Searches files for a regular expression (Rust regex syntax: a \
-                brace, bracket or dot that is meant as such needs a backslash). Gives the paths of files with a \
-                match, or the matching lines (output_mode content), or counts. Narrow it with \
-                path, glob or type. Files that the project ignores are left out, as are \
-                binaries. Patterns match within a line. Use this rather than grep or rg in \
-                Bash.".into(),
+            description:
+                "Searches files for a regular expression (Rust syntax: a brace, bracket or dot \
+                meant as such needs a backslash; it matches within a line). Gives paths of files, \
+                matching lines (output_mode content) or counts. Ignored files and binaries are \
+                left out. Use this rather than grep in Bash."
+                    .into(),
             input_schema: schema::of::<Input<'_>>(),
         }
     }

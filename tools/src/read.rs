@@ -53,12 +53,9 @@ impl Tool for Read {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
             name: NAME.into(),
-            description: "Reads a file. Text comes with line numbers (number, tab, line), a long \
-                file in pages: the note at the end of a page tells the offset of the next one. \
-                Give offset and limit to read only a part. Very long lines are cut. Pictures \
-                (PNG, JPEG, GIF, WebP) and PDFs are shown as such. For a directory use Glob. \
-                A file must be read before Edit changes it or Write replaces it. Read several \
-                files at once by several calls in one message."
+            description: "Reads a file, with line numbers (number, tab, line), a long one in pages: the note at \
+                the end tells the next offset. Very long lines are cut. Pictures and PDFs are shown \
+                as such. A file must be read before Edit changes it or Write replaces it."
                 .into(),
             input_schema: schema::of::<Input<'_>>(),
         }

@@ -84,14 +84,12 @@ impl Tool for ResultRead {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
             name: RECALL_TOOL.into(),
-            description: "Reads again what is no longer shown in this conversation: a tool \
-                result that was saved or cleared, a message that was summarised. Give the id \
-                that stands in its place: a tool call's id, a record's uuid, or two uuids as \
-                first..last for an overview of the messages between them. Long content comes in \
-                pages of numbered lines: the note at the end tells the next offset. With a \
-                pattern only the lines that match are given. Very long lines are broken into \
-                several."
-                .into(),
+            description:
+                "Reads again what is no longer shown in this conversation: a tool result that was \
+                saved or cleared, a message that was summarised. Give the id that stands in its \
+                place: a tool call's id, a record's uuid, or first..last for an overview of the \
+                messages between them. Long content comes in pages."
+                    .into(),
             input_schema: schema::of::<Input<'_>>(),
         }
     }

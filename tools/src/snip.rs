@@ -70,12 +70,12 @@ impl Tool for Snip {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
             name: NAME.into(),
-            description: "Takes a range of this conversation out of your view, with a short \
-                marker in its place, to make room: a detour that led nowhere, results that are \
-                used up. Both ends are ids of records or of tool calls, as markers and summaries \
-                name them; the range grows to whole exchanges. Nothing is lost: the transcript \
-                keeps it, ResultRead reads it again, and the person can undo it."
-                .into(),
+            description:
+                "Takes a range of this conversation out of your view, to make room: a detour that \
+                led nowhere, results that are used up. Both ends are ids of records or of tool \
+                calls; the range grows to whole exchanges. Nothing is lost: ResultRead reads it \
+                again, and the person can undo it."
+                    .into(),
             input_schema: schema::of::<Input<'_>>(),
         }
     }

@@ -67,7 +67,7 @@ impl Toolbox {
             json!({
                 "name": spec.name,
                 "description": spec.description,
-                "input_schema": spec.input_schema,
+                "input_schema": sent_schema(spec.input_schema.clone()),
             })
         };
         self.tools.iter().map(definition).collect()
@@ -109,6 +109,44 @@ const LEFT_OUT: [&str; 10] = [
     "run_in_background",
     "type",
 ];
+
+/// Fields whose names say all.
+const PLAIN: [&str; 16] = [
+    "-A",
+    "-B",
+    "-C",
+    "-i",
+    "-n",
+    "command",
+    "file_path",
+    "isolation",
+    "limit",
+    "message",
+    "new_string",
+    "offset",
+    "old_string",
+    "replace_all",
+    "run_in_background",
+    "todos",
+];
+
+/// A schema as it is sent: without what its fields' names say already, and
+/// without bounds that are checked here anyway. Each request pays for it.
+fn sent_schema(mut schema: Value) -> Value {
+    if let Some(map) = schema.as_object_mut() {
+        map.remove("additionalProperties");
+    }
+    if let Some(Value::Object(fields)) = schema.get_mut("properties") {
+        for (name, field) in fields.iter_mut() {
+            let Some(field) = field.as_object_mut() else { continue };
+            field.remove("minimum");
+            if PLAIN.contains(&name.as_str()) {
+                field.remove("description");
+            }
+        }
+    }
+    schema
+}
 
 /// A schema without what is said of its fields, and with the usual ones alone.
 fn lean_schema(mut schema: Value) -> Value {

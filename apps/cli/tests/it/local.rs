@@ -272,3 +272,14 @@ fn q17_with_one_slot_a_run_leaves_its_review_to_a_worker_that_gives_way() {
     assert_eq!(review.body["temperature"], 0);
     assert!(review.body["response_format"]["json_schema"].is_object());
 }
+
+#[test]
+fn q16_the_fixed_prompt_of_a_large_window_is_under_4500_tokens() {
+    let desk =
+        desk(ServerRules::local(ServerProgram::LlamaCpp, MODEL, 131_072), &[Reply::text("fine")]);
+    run(&desk, &["-p", "hi"]).ok();
+    let body = desk.server().requests()[0].body.clone();
+    let system = body["messages"][0]["content"].as_str().unwrap().len();
+    let tokens = (system + body["tools"].to_string().len()) / 4;
+    assert!(tokens < 4_500, "{tokens}");
+}
