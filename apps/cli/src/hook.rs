@@ -7,6 +7,8 @@
 
 mod worker;
 
+pub(crate) use worker::detached;
+
 use crate::log::{self, Verbosity};
 use crate::setup::ProcessEnv;
 use everfold::Agent;

@@ -62,6 +62,11 @@ pub async fn finish(session: &mut Session) -> Result<(), Error> {
     session.runtime.background.drain(last_wait(session)).await;
     extraction::catch_up(session).await?;
     session.runtime.background.drain(last_wait(session)).await;
+    close_books(session).await
+}
+
+/// Writes down what background work came to, once none of it runs.
+async fn close_books(session: &mut Session) -> Result<(), Error> {
     letters::join_ended(session).await?;
     extraction::note_reviews(session).await?;
     notes::take_notes(session).await?;
@@ -85,10 +90,7 @@ pub async fn leave(session: &mut Session) -> Result<bool, Error> {
         let _ = background.stop(&task.id);
     }
     background.drain(Duration::from_secs(session.config.limits.drain_s)).await;
-    letters::join_ended(session).await?;
-    extraction::note_reviews(session).await?;
-    pause::close(session).await?;
-    effects::book_side_queries(session).await?;
+    close_books(session).await?;
     Ok(is_left)
 }
 

@@ -34,18 +34,23 @@ pub(super) fn hand_over(
     if !reply.has_work() || is_busy() {
         return Ok(());
     }
-    let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    let mut worker = Command::new(program);
+    let mut worker = detached().map_err(|error| error.to_string())?;
     worker.arg("hook").arg("--worker").arg(call.session()).current_dir(cwd);
     if let Some(home) = home {
         worker.arg("--home").arg(home);
     }
-    worker.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    // Of a group of its own, so that the end of the host is not its end.
-    #[cfg(unix)]
-    std::os::unix::process::CommandExt::process_group(&mut worker, 0);
     let started = worker.spawn();
     started.map(|_| ()).map_err(|error| format!("no worker could be started: {error}"))
+}
+
+/// This program in a process of its own, in a group of its own: neither the end
+/// of whoever starts it nor Ctrl-C in a terminal is its end.
+pub(crate) fn detached() -> std::io::Result<Command> {
+    let mut worker = Command::new(std::env::current_exe()?);
+    worker.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut worker, 0);
+    Ok(worker)
 }
 
 /// Does what is left for a session, until nothing is.

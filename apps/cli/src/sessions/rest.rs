@@ -2,13 +2,13 @@
 //! of its own reviews what was said, and goes when the person comes back (Q17).
 
 use crate::args::Choices;
+use crate::hook::detached;
 use crate::setup::{self, ProcessEnv};
 use anyhow::Result;
 use everfold::kernel::SessionId;
 use everfold::kernel::ports::SessionHolder;
 use everfold::{Agent, Session};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 /// The file that names the worker, beside what the session spilled.
 const WORKER: &str = "worker.pid";
@@ -21,13 +21,7 @@ pub(crate) async fn leave(mut session: Session) -> Result<()> {
     // The worker takes the session over: it must not be open here any more.
     drop(session);
     if is_left {
-        let mut worker = Command::new(std::env::current_exe()?);
-        worker.args(["sessions", "finish", id.as_str()]);
-        worker.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        // Of a group of its own, so that Ctrl-C in the terminal is not its end.
-        #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(&mut worker, 0);
-        worker.spawn()?;
+        detached()?.args(["sessions", "finish", id.as_str()]).spawn()?;
     }
     Ok(())
 }

@@ -91,17 +91,9 @@ fn q19_a_paste_of_96_kb_never_takes_the_place_of_the_question() {
     assert!(paste.len() > 96_000);
     for window in [4_096, 8_192, 16_384, 32_768] {
         for program in [ServerProgram::LlamaCpp, ServerProgram::Plain] {
-            let desk = desk(ServerRules::local(program, MODEL, window), &[]);
-            let desk = Desk {
-                server: Some(
-                    everfold_testkit::TestServer::start(Scenario {
-                        server: ServerRules::local(program, MODEL, window),
-                        ..Scenario::new().otherwise(Reply::text("line 7"))
-                    })
-                    .unwrap(),
-                ),
-                ..desk
-            };
+            let rules = ServerRules::local(program, MODEL, window);
+            let scenario = Scenario::new().otherwise(Reply::text("line 7"));
+            let desk = Desk::with(Scenario { server: rules, ..scenario });
             let question = "Which line returns too early?";
             let ran = run_with(&desk, &["-p", question], Some(paste.clone().into_bytes())).ok();
             assert_eq!(ran.out, "line 7\n", "{program:?} {window}");

@@ -179,15 +179,7 @@ fn w1_what_others_wrote_is_text() {
     stage.claude_session("11111111-1111-4111-8111-111111111111", 3, script);
     let visitor = stage.open(PageAccess::Full);
     let sessions = visitor.get("/sessions").ok();
-    let key = sessions
-        .body
-        .split("href=\"/sessions/")
-        .nth(1)
-        .unwrap()
-        .split('"')
-        .next()
-        .unwrap()
-        .to_owned();
+    let key = first_session(&sessions.body);
     for page in [
         "/".to_owned(),
         "/sessions".to_owned(),
@@ -213,6 +205,12 @@ fn w1_what_others_wrote_is_text() {
     }
 }
 
+/// The name of the first session that a page links to.
+fn first_session(body: &str) -> String {
+    let link = body.split("href=\"/sessions/").nth(1).unwrap();
+    link.split('"').next().unwrap().to_owned()
+}
+
 #[test]
 fn w1_secrets_are_masked() {
     let stage = Stage::new();
@@ -230,15 +228,7 @@ fn w1_secrets_are_masked() {
     .unwrap();
     let visitor = stage.open(PageAccess::Full);
     let sessions = visitor.get("/sessions").ok();
-    let name = sessions
-        .body
-        .split("href=\"/sessions/")
-        .nth(1)
-        .unwrap()
-        .split('"')
-        .next()
-        .unwrap()
-        .to_owned();
+    let name = first_session(&sessions.body);
     let pages = [
         "/".to_owned(),
         "/sessions".to_owned(),
