@@ -2,6 +2,7 @@
 
 use crate::memory::{dir_of, write};
 use crate::place::{Builder, Place, say_ok};
+use crate::recall::{PATIENCE, think_for};
 use everfold_engine::{Denied, Session};
 use everfold_kernel::QuerySource;
 use everfold_kernel::ports::MemoryScope;
@@ -26,11 +27,12 @@ async fn start(builder: Builder) -> Session {
 
 /// Talks until what was asked beside the conversation is booked.
 async fn talk_until_booked(session: &mut Session) {
-    for _ in 0..200 {
+    for round in 0..PATIENCE {
         say_ok(session, QUESTION).await;
         if session.ledger().lines().any(|(source, _, _)| source == "recall") {
             return;
         }
+        think_for(round).await;
     }
     panic!("recall was never booked");
 }

@@ -345,7 +345,7 @@ async fn l5_33_an_agent_in_the_background_and_its_letters_say_it_too() {
     talk.model.agent_says(text("a page"));
     talk.model.says(text("waiting"));
     talk.say("look around").await;
-    for _ in 0..200 {
+    for _ in 0..4_000 {
         if letters::agents(&talk.session).running().is_empty() {
             break;
         }

@@ -55,13 +55,24 @@ fn working_until(text: &'static str, recall: Reply) -> Place {
     Place::asking(server)
 }
 
+/// How many messages a person sends to see something come.
+pub(crate) const PATIENCE: u32 = 60;
+
+/// The time that a person takes before the next message. A message ends the
+/// search of the one before, and a model in the test's own process answers
+/// faster than a busy machine searches.
+pub(crate) async fn think_for(round: u32) {
+    tokio::time::sleep(Duration::from_millis(10) * round.min(50)).await;
+}
+
 /// Talks until the text was in a request.
 pub(crate) async fn talk_until(place: &Place, session: &mut Session, prompt: &str, text: &str) {
-    for _ in 0..ROUNDS {
+    for round in 0..PATIENCE {
         say_ok(session, prompt).await;
         if mains(place).last().unwrap().body["messages"].to_string().contains(text) {
             return;
         }
+        think_for(round).await;
     }
     panic!("{text} never came");
 }
