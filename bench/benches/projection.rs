@@ -1,7 +1,5 @@
 //! One more turn at a million tokens, by divan: `cargo bench -p everfold-bench`.
 
-#![allow(missing_docs, reason = "divan makes items of its own")]
-
 use divan::Bencher;
 use everfold_bench::step::{CacheAge, StepBench};
 use std::cell::RefCell;

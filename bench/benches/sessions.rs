@@ -1,11 +1,7 @@
 //! Counting the sessions that were touched since the last dream (L6.1), among
 //! five thousand: `cargo bench -p everfold-bench --bench sessions`.
 
-#![allow(
-    missing_docs,
-    clippy::expect_used,
-    reason = "divan makes items of its own; a benchmark may stop"
-)]
+#![allow(clippy::expect_used, reason = "divan makes items of its own; a benchmark may stop")]
 
 use divan::Bencher;
 use everfold::Agent;

@@ -37,7 +37,6 @@ pub(crate) struct Report {
     pub(crate) cpu: u64,
     /// Resident after the turn, in KiB.
     pub(crate) resident: u64,
-    /// Compactions by way.
     pub(crate) ways: Vec<String>,
     /// Results that went to disk.
     pub(crate) spilled: u64,

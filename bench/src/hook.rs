@@ -22,7 +22,6 @@ const WORDS: [&str; 12] = [
     "report", "queue", "schema",
 ];
 
-/// Measures.
 pub(crate) fn measure() -> Result<Section> {
     let mut table = Table::new(&["event", "memories", "best", "median", "own", "goal", "met"]);
     for (count, goal) in SIZES {

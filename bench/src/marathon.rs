@@ -39,7 +39,6 @@ struct Stretch {
     ways: BTreeMap<String, u64>,
 }
 
-/// Measures.
 pub(crate) fn measure() -> Result<Section> {
     let rules = ServerRules { window: WINDOW, delta_chars: 2_000, ..ServerRules::default() };
     let server = TestServer::with_handler(rules, answer)?;

@@ -24,7 +24,6 @@ const WINDOW: &str = "1200000";
 /// How long the request is waited for.
 const WAIT: Duration = Duration::from_secs(30);
 
-/// Measures.
 pub(crate) fn measure() -> Result<Section> {
     let mut table = Table::new(&["what", "request", "resident", "most", "goal", "met"]);
     let empty = best(|| hold(&TempHome::new()?, &["hi"]))?;

@@ -60,7 +60,6 @@ fn told(why: &str) -> String {
     words.join(" ").replace('|', ",").chars().take(MOST_CHARS).collect()
 }
 
-/// Measures.
 pub(crate) fn measure() -> Result<Section> {
     let place = Place::new()?;
     let mut rows = start_ups(&place)?;

@@ -24,7 +24,6 @@ const SIZES: [(usize, Duration, Duration); 2] = [
 /// Words of a memory, and of the language that it is written in.
 const WORDS: usize = 160;
 const LANGUAGE: usize = 6_000;
-/// What is asked.
 pub(crate) const QUERY: &str = "when do we deploy the billing service, and who has to agree to it?";
 /// Cards of files that were written just now are not believed.
 const SETTLE: Duration = Duration::from_millis(2_500);
@@ -42,7 +41,6 @@ pub(crate) fn look(home: &str, project: &str) -> Result<()> {
     Ok(())
 }
 
-/// Measures.
 pub(crate) fn measure() -> Result<Section> {
     let mut table =
         Table::new(&["what", "first look", "new process", "goal", "running", "goal", "met"]);

@@ -21,7 +21,6 @@ const GOAL_KIB: u64 = 200_000_000 / 1_024;
 /// How often a process is looked at.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// Measures.
 pub(crate) fn measure() -> Result<Section> {
     let place = TempHome::new()?;
     let path = place.root().join("long.jsonl");

@@ -26,7 +26,6 @@ enum Point {
     There,
 }
 
-/// Measures.
 pub(crate) fn measure() -> Result<Section> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("no port on loopback")?;
     let address = listener.local_addr()?;

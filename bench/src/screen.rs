@@ -22,7 +22,6 @@ const FRAME: Duration = Duration::from_millis(16);
 const RESULT_BYTES: usize = 50_000_000;
 const SIZE: (u16, u16) = (200, 60);
 
-/// Measures.
 pub(crate) fn measure() -> Result<Section> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let place = TempHome::new()?;
@@ -134,7 +133,6 @@ fn stream(screen: &mut Bench) -> Result<(f64, Samples)> {
     Ok((share, samples))
 }
 
-/// An answer with all that answers have.
 fn answer() -> String {
     let code = words("part", 1_500);
     format!(

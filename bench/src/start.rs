@@ -20,7 +20,6 @@ pub(crate) fn connect(address: &str) -> Result<()> {
     Ok(())
 }
 
-/// Measures.
 pub(crate) fn measure() -> Result<Section> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("no port on loopback")?;
     let address = listener.local_addr()?;

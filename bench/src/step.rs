@@ -125,7 +125,6 @@ impl StepBench {
         CarryHistory::default().weigh(moment, &view, &terms, &limits.economy)
     }
 
-    /// The next request.
     pub fn request(&mut self) -> Option<Request> {
         self.fold.request(None)
     }

@@ -6,11 +6,9 @@ use std::time::Duration;
 /// One benchmark's part of the page.
 #[derive(Debug)]
 pub(crate) struct Section {
-    /// Its heading.
     pub(crate) title: &'static str,
     /// The goal, in a sentence or two.
     pub(crate) goal: &'static str,
-    /// The figures.
     pub(crate) table: Table,
     /// How they were taken, and what to know of them.
     pub(crate) notes: String,
@@ -35,7 +33,6 @@ impl Table {
         Self { rows: vec![header.iter().map(|&cell| cell.to_owned()).collect()] }
     }
 
-    /// Adds a row.
     pub(crate) fn row<const N: usize>(&mut self, cells: [String; N]) {
         self.rows.push(cells.into());
     }
@@ -77,13 +74,11 @@ impl fmt::Display for Table {
 pub(crate) struct Samples(Vec<Duration>);
 
 impl Samples {
-    /// Adds one.
     pub(crate) fn add(&mut self, time: Duration) {
         self.0.push(time);
         self.0.sort_unstable();
     }
 
-    /// The best one.
     pub(crate) fn best(&self) -> Duration {
         self.0.first().copied().unwrap_or_default()
     }
@@ -93,7 +88,6 @@ impl Samples {
         self.0.get(self.0.len() / 2).copied().unwrap_or_default()
     }
 
-    /// The worst one.
     pub(crate) fn worst(&self) -> Duration {
         self.0.last().copied().unwrap_or_default()
     }
@@ -104,7 +98,6 @@ pub(crate) fn ms(time: Duration) -> String {
     format!("{:.2} ms", time.as_secs_f64() * 1_000.0)
 }
 
-/// Microseconds.
 pub(crate) fn us(time: Duration) -> String {
     format!("{:.0} µs", time.as_secs_f64() * 1_000_000.0)
 }

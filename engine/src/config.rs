@@ -29,7 +29,6 @@ use everfold_kernel::record::{CallForm, Dialect, Pictures, Sampling};
 pub struct Config {
     /// Which models answer, and how they are asked.
     pub models: ModelSetup,
-    /// Limits.
     pub limits: Arc<Limits>,
     /// Kill switches.
     pub flags: Flags,
@@ -46,7 +45,6 @@ pub struct Config {
     pub agents: AgentSetup,
     /// What the system prompt says of the surroundings.
     pub surroundings: Surroundings,
-    /// Where tools work.
     pub workplace: Workplace,
     /// How permissions are decided.
     pub permissions: PermissionSetup,
@@ -116,7 +114,6 @@ impl From<&settings::Provider> for Offers {
 /// Whether the end of a turn may start a dream (L6.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AutoDream {
-    /// It may.
     On,
     /// Only a person starts one.
     Off,
@@ -312,9 +309,7 @@ impl Config {
 /// Where kinds of agents are defined.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct KindDirs {
-    /// The person's.
     pub person: Option<PathBuf>,
-    /// The repository's.
     pub repository: Option<PathBuf>,
     /// What belongs to the repository: a file elsewhere is not taken for its own.
     pub tree: TreeBounds,

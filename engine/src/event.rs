@@ -20,32 +20,22 @@ pub enum Event {
     Thinking(String),
     /// A record was written to the log.
     Recorded(Box<Record>),
-    /// A tool starts.
     ToolStarted {
-        /// The call.
         id: ToolUseId,
-        /// The tool.
         name: String,
-        /// Its arguments.
         input: Value,
     },
     /// A call was refused, and did not run (U4). Its end is told as that of any
     /// other.
     ToolRefused {
-        /// The call.
         id: ToolUseId,
-        /// The tool.
         name: String,
-        /// Its arguments.
         input: Value,
-        /// Why.
         reason: String,
     },
     /// A tool is done.
     ToolEnded {
-        /// The call.
         id: ToolUseId,
-        /// Whether it failed.
         is_error: bool,
         /// What it answered, in its first characters.
         preview: String,
@@ -54,7 +44,6 @@ pub enum Event {
     },
     /// Nothing has come from the server for a while (S16).
     Waiting {
-        /// For how long.
         waited: Duration,
         /// What is waited for, and which try it is.
         reason: String,
@@ -67,28 +56,23 @@ pub enum Event {
         most: u32,
         /// How long it waits.
         wait: Duration,
-        /// What happened.
         reason: String,
     },
     /// What was shown of the answer is void; it starts again.
     Restarted {
-        /// What happened.
         reason: String,
     },
     /// Another model answers from here on.
     ModelSwitched {
         /// The model before.
         from: ModelId,
-        /// The model now.
         to: ModelId,
-        /// Why.
         reason: String,
     },
     /// The conversation was compacted.
     Compacted(Box<CompactionReport>),
     /// Memories were brought in.
     Recalled {
-        /// Where they are.
         paths: Vec<PathBuf>,
     },
     /// A memory that waits for the person's word would have helped (L5.46).
@@ -99,7 +83,6 @@ pub enum Event {
     Remembered {
         /// What became of each; what was refused is left out.
         kept: Vec<Kept>,
-        /// Who found them.
         how: Finder,
     },
     /// A request was paid for.
@@ -120,10 +103,8 @@ pub enum Finder {
     Rule,
 }
 
-/// How a turn ended.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TurnEnd {
-    /// Why.
     pub reason: EndReason,
     /// The text of the last answer.
     pub text: String,
@@ -138,11 +119,8 @@ pub struct TurnEnd {
 /// A call that was refused.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Denial {
-    /// The call.
     pub id: ToolUseId,
-    /// The tool.
     pub name: String,
-    /// Its arguments.
     pub input: Value,
 }
 
@@ -184,31 +162,24 @@ pub struct TaskView {
     pub name: String,
     /// Under which source its requests are booked.
     pub source: QuerySource,
-    /// Where it stands.
     pub status: TaskStatus,
     /// What it is about to do, in a word.
     pub phase: String,
     /// What it said, the newest lines.
     pub lines: VecDeque<String>,
-    /// When it started.
     pub started: Timestamp,
-    /// When it ended.
     pub ended: Option<Timestamp>,
 }
 
 /// Where a task stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TaskStatus {
-    /// It runs.
     Running,
     /// It came to its end.
     Completed,
-    /// It failed.
     Failed {
-        /// Why.
         reason: String,
     },
-    /// It was stopped.
     Killed,
 }
 

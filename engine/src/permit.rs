@@ -29,11 +29,9 @@ use credentials::Homes;
 /// What is decided about a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It may run.
     Allow,
     /// The person is asked; "always" would add this rule.
     Ask {
-        /// The rule.
         rule: String,
     },
     /// It may not.
@@ -206,7 +204,6 @@ impl Permit {
         self.places.roots.push(dir);
     }
 
-    /// Changes the mode.
     pub fn set_mode(&mut self, mode: PermissionMode) {
         self.mode = mode;
     }
@@ -270,7 +267,6 @@ impl Permit {
 /// Whether a rule was taken back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TakenBack {
-    /// It was.
     Yes,
     /// There is none like it.
     Unknown,

@@ -64,10 +64,8 @@ pub(crate) use converse::Converse;
 /// Why a session could not go on.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The log.
     #[error(transparent)]
     Transcript(#[from] TranscriptError),
-    /// The system prompt.
     #[error(transparent)]
     System(#[from] system::Error),
     /// A session of this name is there already.

@@ -113,7 +113,6 @@ impl Anchor {
 /// What a policy's request shares with what it sent before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shared {
-    /// All of its prompt.
     pub(crate) prompt: u64,
     pub(crate) prelude: u64,
     /// What would be read if nothing were ever lost.

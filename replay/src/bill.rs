@@ -36,7 +36,6 @@ pub enum BillCause {
     RepeatedReads,
     /// Answers of more than [`LONG_TOKENS`].
     LongAnswers,
-    /// Other answers.
     ShortAnswers,
     /// What person and model had said, carried along.
     Dialogue,
@@ -55,7 +54,6 @@ pub const LONG_TOKENS: u64 = 2_000;
 /// Breaks with fewer tokens are not listed.
 const LISTED_TOKENS: u64 = 2_000;
 
-/// What one cause cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CauseCost {
     /// In US dollars.
@@ -64,7 +62,6 @@ pub struct CauseCost {
     pub avoidable_usd: f64,
     /// Tokens that were paid for.
     pub tokens: u64,
-    /// How often.
     pub times: u64,
 }
 
@@ -81,7 +78,6 @@ impl CauseCost {
 /// A place where the cache was lost inside its lifetime.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BilledBreak {
-    /// When.
     pub at: Timestamp,
     /// Seconds since the request before.
     pub gap: i64,
@@ -93,16 +89,13 @@ pub struct BilledBreak {
     pub part: String,
 }
 
-/// One request that was billed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BilledRequest {
     /// When it was answered for the first time.
     pub at: Timestamp,
     /// Known by its message and request; 0 where it has neither.
     pub key: u64,
-    /// By which model.
     pub model: ModelId,
-    /// What it used.
     pub usage: Usage,
     /// What it cost, if that is known.
     pub usd: Option<f64>,
@@ -126,7 +119,6 @@ pub struct Bill {
     pub hours: BTreeMap<(i64, BillCause), f64>,
     /// Where the cache was lost, in order.
     pub breaks: Vec<BilledBreak>,
-    /// Every request.
     pub requests: Vec<BilledRequest>,
     /// What another lifetime would have changed.
     pub lifetime: OtherLifetime,

@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 /// The causes of many bills.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Causes {
-    /// What each cost.
     pub by: BTreeMap<BillCause, CauseCost>,
     /// US dollars for results, by tool.
     pub by_tool: BTreeMap<String, f64>,

@@ -64,7 +64,6 @@ impl Factor {
         Self { estimated: limits.factor_tokens, reported }
     }
 
-    /// Corrects an estimate.
     pub(crate) fn of(self, estimate: u64) -> u64 {
         let (least, most) = FACTOR_PERCENT;
         let percent = self.reported.saturating_mul(100) / self.estimated.max(1);

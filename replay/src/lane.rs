@@ -60,7 +60,6 @@ pub(crate) fn written(tokens: u64, ttl: CacheTtl) -> Usage {
     }
 }
 
-/// One policy.
 #[derive(Debug)]
 pub(crate) struct Lane {
     pub(crate) policy: Policy,
@@ -98,7 +97,6 @@ impl Lane {
         self.rules.economy != CompactEconomy::Off
     }
 
-    /// Takes something said.
     pub(crate) fn said(&mut self, thread: Thread, said: &Said) {
         let mut own = self.take(thread);
         if own.wants(said.entry(), self.rules.boundaries) {

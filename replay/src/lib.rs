@@ -71,15 +71,12 @@ use step::{Asked, Stepped};
 /// What is asked of a replay.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Under which policies.
     pub policies: Vec<Policy>,
     /// The model by which everything is priced; none is the session's own.
     pub model: Option<ModelId>,
     /// How long prefixes are cached; none is as the session had it.
     pub ttl: Option<CacheTtl>,
-    /// Models and prices.
     pub table: ModelTable,
-    /// Limits in force.
     pub limits: Arc<Limits>,
     /// Switches, for the policy `settings`.
     pub flags: Flags,
@@ -111,7 +108,6 @@ impl Default for Options {
     }
 }
 
-/// Replays one session.
 #[derive(Debug)]
 pub struct Replay {
     steps: Steps,
@@ -131,7 +127,6 @@ impl Replay {
         steps.take(told, &mut |step| lanes.take(&step));
     }
 
-    /// What was found.
     #[must_use]
     pub fn finish(self) -> Outcome {
         let Self { steps, mut lanes } = self;
@@ -213,7 +208,6 @@ impl Lanes {
         }
     }
 
-    /// What was found.
     #[must_use]
     pub fn finish(self) -> Outcome {
         let compared = self.common.model.is_none() && self.common.ttl.is_none();

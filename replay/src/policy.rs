@@ -33,7 +33,6 @@ impl Policy {
     /// policy, and ours.
     pub const USUAL: [Self; 3] = [Self::Recorded, Self::None, Self::Everfold];
 
-    /// All presets.
     pub const PRESETS: [Self; 7] = [
         Self::Recorded,
         Self::None,
@@ -96,7 +95,6 @@ impl Policy {
     }
 }
 
-/// What a policy does.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Rules {
     pub(crate) boundaries: Boundaries,

@@ -16,7 +16,6 @@ pub struct Totals {
     pub requests: u64,
     /// Their tokens, those of summaries included.
     pub usage: Usage,
-    /// What they cost.
     pub usd: f64,
     /// Requests whose model has no price; their cost is not in the sum.
     pub unpriced: u64,
@@ -40,7 +39,6 @@ pub struct Totals {
     /// How often something had to be read again that had been taken away, and
     /// the session itself did not: a request more, which is in the sum.
     pub rereads: u64,
-    /// What those cost.
     pub rereads_usd: f64,
     /// What of the sum work in the background is.
     pub background_usd: f64,
@@ -80,7 +78,6 @@ impl Totals {
     }
 }
 
-/// One request.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Round {
     /// When it was made.
@@ -108,7 +105,6 @@ pub struct RoundShares {
     pub said: u32,
     /// What the model wrote, calls included.
     pub written: u32,
-    /// Results of tools.
     pub results: u32,
     /// What was injected, and summaries.
     pub injected: u32,
@@ -159,14 +155,12 @@ pub(crate) fn small(count: u64) -> u32 {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Before {
-    /// Nothing.
     #[default]
     Nothing,
     /// It is the first of its conversation.
     Start,
     /// A summary took the place of messages.
     Compaction,
-    /// Results were cleared.
     Clearing,
     /// Another model, another way of thinking.
     Change,
@@ -182,9 +176,7 @@ pub enum Before {
 /// What a session comes to under one policy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LaneReport {
-    /// The policy.
     pub policy: Policy,
-    /// Its sums.
     pub totals: Totals,
     /// The window of the model of its last request.
     pub window: u64,
@@ -202,9 +194,7 @@ pub struct LaneReport {
 pub struct Truth {
     /// Requests that were compared.
     pub requests: u64,
-    /// Their prompts.
     pub prompt: Compared<u64>,
-    /// What they read from the cache.
     pub cache_read: Compared<u64>,
     /// What they wrote to it.
     pub cache_write: Compared<u64>,
@@ -217,7 +207,6 @@ pub struct Truth {
 pub struct Compared<T> {
     /// As the transcript says.
     pub reported: T,
-    /// As predicted.
     pub predicted: T,
 }
 

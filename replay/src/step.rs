@@ -30,7 +30,6 @@ pub(crate) enum Stepped {
     Shrunk(Ratio),
 }
 
-/// Something said.
 #[derive(Debug)]
 pub(crate) struct Said {
     /// The record, whole where a policy looks at texts.

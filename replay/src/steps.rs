@@ -21,7 +21,6 @@ use everfold_prefix::sim::hash;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Takes the steps.
 type Sink<'a> = &'a mut dyn FnMut(Step);
 
 /// Makes the steps of one session.

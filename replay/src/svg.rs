@@ -40,7 +40,6 @@ pub struct DrawnSession<'a> {
 /// What a page says of a column, and where it leads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnNote {
-    /// The address.
     pub href: String,
     /// What is told of it, in lines.
     pub lines: Vec<String>,

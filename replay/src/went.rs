@@ -56,7 +56,6 @@ pub(crate) struct Settled {
     pub(crate) shrunk: Option<Ratio>,
 }
 
-/// A share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ratio {
     pub(crate) part: u64,

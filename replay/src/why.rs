@@ -11,10 +11,8 @@ use std::sync::Arc;
 /// Results with fewer tokens are not followed one by one.
 const FOLLOWED_TOKENS: u64 = 1_000;
 
-/// What was expensive.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Moment {
-    /// When it was.
     pub at: Timestamp,
     /// The request, counted from 0.
     pub round: usize,
@@ -22,11 +20,9 @@ pub struct Moment {
     pub usd: f64,
     /// The tokens that it is about.
     pub tokens: u64,
-    /// Why.
     pub cause: Cause,
     /// The same in words.
     pub what: String,
-    /// What would have avoided it.
     pub avoid: String,
 }
 

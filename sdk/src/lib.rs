@@ -21,6 +21,8 @@
 //! cache simulator), [`transcript`], [`foreign`] (transcripts of other agents),
 //! [`kernel`], [`engine`].
 
+#![deny(missing_docs)]
+
 mod agent;
 mod approvers;
 pub mod bills;

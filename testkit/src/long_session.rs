@@ -23,7 +23,6 @@ const FACTS: [(&str, &str, &str); 8] = [
 /// A session by script.
 #[derive(Clone, Copy, Debug)]
 pub struct LongSession {
-    /// How many turns.
     pub turns: usize,
     /// How many tools are called in each, one after another.
     pub tools: usize,

@@ -70,7 +70,6 @@ impl McpHttp {
         Ok(Self { url, port, methods, end: Some(end), thread: Some(thread) })
     }
 
-    /// Where it is.
     #[must_use]
     pub fn url(&self) -> &str {
         &self.url

@@ -14,7 +14,6 @@ pub use everfold_kernel::ports::SOURCE_HEADER;
 pub struct Received {
     /// Its place in the order of arrival, from 0.
     pub index: usize,
-    /// The method.
     pub method: String,
     /// The path, without the query.
     pub path: String,

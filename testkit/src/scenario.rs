@@ -50,7 +50,6 @@ pub struct ServerRules {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LocalServer {
-    /// Which program.
     pub program: ServerProgram,
     /// The models that it has; empty takes any name.
     pub models: Vec<String>,
@@ -62,13 +61,9 @@ pub struct LocalServer {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ServerProgram {
-    /// llama.cpp's server.
     LlamaCpp,
-    /// Ollama.
     Ollama,
-    /// LM Studio.
     LmStudio,
-    /// vLLM.
     Vllm,
     /// One that says no more than it must.
     #[default]
@@ -99,13 +94,11 @@ impl Default for ServerRules {
     }
 }
 
-/// One step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ScenarioStep {
     /// When it applies; always where empty.
     pub when: When,
-    /// What is answered.
     pub reply: Reply,
     /// Whether it stays after it was used.
     pub repeat: bool,
@@ -121,17 +114,14 @@ pub struct When {
     pub system_contains: Option<String>,
     /// The conversation ends with tool results, or does not.
     pub tool_result: Option<bool>,
-    /// One of those results contains this.
     pub tool_result_contains: Option<String>,
     /// The source header says this.
     pub source: Option<String>,
-    /// The model is this one.
     pub model: Option<String>,
     /// It is the n-th valid request for an answer, from 1.
     pub nth: Option<u64>,
 }
 
-/// An answer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Reply {
@@ -154,15 +144,12 @@ pub struct Reply {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Content {
-    /// Text.
     Text(String),
     /// Thinking; the server signs it.
     Thinking(String),
     /// A call of a tool.
     ToolUse {
-        /// The tool.
         name: String,
-        /// Its arguments.
         #[serde(default)]
         input: Value,
         /// Its id; made by the server where unset.
@@ -177,9 +164,7 @@ pub enum Content {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ServerFault {
-    /// An HTTP error.
     Error {
-        /// The status.
         status: u16,
         /// `error.type`; by the status where unset.
         #[serde(default, skip_serializing_if = "Option::is_none")]

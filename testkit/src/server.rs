@@ -45,21 +45,16 @@ pub enum Error {
     Bind {
         /// Which port; 0 is any.
         port: u16,
-        /// Why.
         source: std::io::Error,
     },
     /// No runtime or thread.
     #[error("the server's thread could not be started")]
-    Start {
-        /// Why.
-        source: std::io::Error,
-    },
+    Start { source: std::io::Error },
     /// Requests did not arrive in time.
     #[error("{arrived} of {wanted} requests arrived in time; the last ones were {last:?}")]
     TooFew {
         /// How many were waited for.
         wanted: usize,
-        /// How many came.
         arrived: usize,
         /// The paths of the last ones.
         last: Vec<String>,
@@ -75,7 +70,6 @@ impl Classify for Error {
 /// Called with every request once it is answered or refused.
 type Observer = Box<dyn Fn(&Received) + Send + Sync>;
 
-/// Tells the time.
 type Now = Box<dyn Fn() -> Timestamp + Send + Sync>;
 
 /// A model server on loopback.

@@ -30,9 +30,7 @@ pub const SEEN_FIELD: &str = "everfoldSeen";
 
 /// What a tool may use while it runs.
 pub struct ToolContext {
-    /// The outside world.
     pub world: World,
-    /// The session.
     pub session: SessionId,
     /// The limits of this session.
     pub limits: Arc<Limits>,

@@ -12,7 +12,6 @@ pub const MAIN: &str = "main";
 
 /// The agents of a session, as one of them sees them.
 pub trait AgentDesk: Send + Sync {
-    /// Who asks.
     fn who(&self) -> AgentIdentity;
 
     /// Starts an agent, and waits for its end unless it goes on by itself.
@@ -41,7 +40,6 @@ pub trait AgentDesk: Send + Sync {
 pub enum AgentIdentity {
     /// The conversation with the person.
     Main,
-    /// An agent.
     Agent {
         /// What it is called.
         label: String,
@@ -62,15 +60,8 @@ impl AgentIdentity {
 /// What came of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Started {
-    /// It is done.
     Ended(Box<Finished>),
-    /// It goes on.
-    Background {
-        /// Its id.
-        id: String,
-        /// Where its log is.
-        log: PathBuf,
-    },
+    Background { id: String, log: PathBuf },
 }
 
 /// Why an agent was not started.
@@ -79,27 +70,20 @@ pub enum StartError {
     /// Only the conversation starts agents.
     #[error("agents are started by the conversation, with Agent")]
     NotHere,
-    /// No such kind.
     #[error("there is no kind of agent {wanted:?}; there are {known}")]
     UnknownKind {
         /// What was asked for.
         wanted: String,
-        /// What there is.
         known: String,
     },
     /// As many run as may.
     #[error("{running} agents run already, as many as may; wait until one ends")]
-    TooMany {
-        /// How many.
-        running: usize,
-    },
+    TooMany { running: usize },
     /// Two of one name.
     #[error("an agent called {0} runs already; choose another name")]
     NameTaken(AgentName),
-    /// A fork in a worktree.
     #[error("a fork works where you do; use another kind for a worktree")]
     ForkInWorktree,
-    /// A fork of nothing.
     #[error("there is no conversation to fork yet")]
     NothingToFork,
     /// A hook made no worktree.
@@ -108,10 +92,8 @@ pub enum StartError {
     /// A hook named a place that is none.
     #[error("the WorktreeCreate hook names {}, which is no directory", .0.display())]
     NoDirectory(PathBuf),
-    /// No worktrees.
     #[error("worktrees are not available here; use the agent without isolation")]
     NoWorktrees,
-    /// Git.
     #[error(transparent)]
     Worktree(#[from] WorktreeError),
     /// It broke off.
@@ -130,7 +112,6 @@ impl Classify for StartError {
 pub struct Order {
     /// What it is for, in a few words.
     pub description: String,
-    /// The task.
     pub prompt: String,
     /// Whose words the task is (L5.33).
     pub provenance: Provenance,
@@ -147,7 +128,6 @@ pub struct Order {
 /// What became of an agent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finished {
-    /// Its id.
     pub id: String,
     /// How it ended, such as `completed`.
     pub how: String,
@@ -161,7 +141,6 @@ pub struct Finished {
     pub requests: u32,
     /// How many tools it called.
     pub tool_calls: u32,
-    /// What it used.
     pub usage: Usage,
     /// Who wrote the least trusted of what it had in view (L5.33).
     pub source: Source,

@@ -136,7 +136,6 @@ pub enum CallOrder {
 /// How a tool presents itself to the model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolSpec {
-    /// Its name.
     pub name: Cow<'static, str>,
     /// What it does and when to use it.
     pub description: Cow<'static, str>,
@@ -151,15 +150,12 @@ pub enum Access {
     Nothing,
     /// Reads a file or a tree.
     Read(PathBuf),
-    /// Changes a file.
     Edit(PathBuf),
     /// Runs a command.
     Execute(String),
     /// Reads a page of this host.
     Fetch {
-        /// The page.
         url: String,
-        /// Its host.
         host: String,
     },
     /// Calls a tool of a server, which may do anything.
@@ -183,9 +179,7 @@ impl Access {
 /// A call by the model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolCall {
-    /// Its id.
     pub id: ToolUseId,
-    /// The tool's name.
     pub name: String,
     /// The arguments, as the model gave them.
     pub input: Value,

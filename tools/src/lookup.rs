@@ -19,11 +19,9 @@ pub trait Lookup: Send + Sync {
 /// Something that was brought back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recalled {
-    /// What it is.
     pub kind: RecalledKind,
     /// The tool whose result it is, where the log was asked.
     pub tool: Option<String>,
-    /// Its text.
     pub text: String,
     /// When it was written, where the log was asked.
     pub at: Option<Timestamp>,
@@ -62,26 +60,19 @@ pub enum RecallError {
     NoId,
     /// The id is a path.
     #[error("{id:?} is a path, and ids are names; read a file with Read")]
-    Path {
-        /// The id.
-        id: String,
-    },
+    Path { id: String },
     /// Nothing has this id.
     #[error(
         "nothing in session {session} has the id {id:?}; use an id that a marker or a summary names"
     )]
     Unknown {
-        /// The id.
         id: String,
         /// Where it was looked for.
         session: SessionId,
     },
     /// The call is there, its result is not.
     #[error("the call {id:?} has no result")]
-    NoResult {
-        /// The id.
-        id: String,
-    },
+    NoResult { id: String },
     /// A span ends before it begins, or nowhere.
     #[error("no record {last:?} comes after {first:?}; give the earlier one first")]
     Backwards {

@@ -6,7 +6,6 @@ use serde_json::{Map, Value};
 /// What became of a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ToolOutcome {
-    /// It was done.
     #[default]
     Done,
     /// It was not, or not to the end; the content says why.
@@ -18,16 +17,8 @@ pub enum ToolOutcome {
 /// Work that goes on after its call was answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BackgroundWork {
-    /// A command.
-    Command {
-        /// The job's id.
-        id: String,
-    },
-    /// An agent.
-    Agent {
-        /// Its id.
-        id: String,
-    },
+    Command { id: String },
+    Agent { id: String },
 }
 
 /// The field that names a command in the background.
@@ -54,7 +45,6 @@ impl BackgroundWork {
         text(AGENT).filter(|_| launched).map(|id| Self::Agent { id: id.to_owned() })
     }
 
-    /// Its id.
     #[must_use]
     pub fn id(&self) -> &str {
         match self {

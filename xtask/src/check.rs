@@ -27,7 +27,6 @@ use std::process::ExitCode;
 /// Something that a rule forbids.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Finding {
-    /// The file.
     path: String,
     /// The line, counted from 1.
     line: usize,

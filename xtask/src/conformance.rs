@@ -19,7 +19,6 @@ pub(crate) enum Listed {
     All,
 }
 
-/// Prints the report.
 pub(crate) fn report(
     tree: &Tree,
     spec: Option<&Spec>,

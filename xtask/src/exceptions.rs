@@ -13,15 +13,11 @@ pub(crate) enum Rule {
 
 /// One file that may break one rule.
 pub(crate) struct Exception {
-    /// Which rule.
     pub(crate) rule: Rule,
-    /// Which file.
     pub(crate) path: &'static str,
-    /// Why it has to.
     pub(crate) reason: &'static str,
 }
 
-/// All of them.
 pub(crate) const EXCEPTIONS: &[Exception] = &[Exception {
     rule: Rule::Name,
     path: "memory/judge/src/wish/standing.rs",
@@ -30,14 +26,12 @@ pub(crate) const EXCEPTIONS: &[Exception] = &[Exception {
 
 /// A name that several public types may have.
 pub(crate) struct SharedName {
-    /// The name.
     pub(crate) name: &'static str,
     /// Why a reader is not misled; for whoever reads the list.
     #[expect(dead_code, reason = "nothing prints it")]
     pub(crate) reason: &'static str,
 }
 
-/// All of them.
 pub(crate) const SHARED_NAMES: &[SharedName] = &[
     SharedName { name: "Error", reason: "one for each library crate" },
     SharedName { name: "Policy", reason: "part of the shape of a layer" },

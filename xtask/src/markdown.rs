@@ -8,11 +8,9 @@ use std::collections::BTreeMap;
 pub(crate) struct Spot {
     /// Counted from 1.
     pub(crate) line: usize,
-    /// The text.
     pub(crate) text: String,
 }
 
-/// One document.
 #[derive(Default)]
 pub(crate) struct Document {
     /// Where links and pictures point.
@@ -24,7 +22,6 @@ pub(crate) struct Document {
 }
 
 impl Document {
-    /// Reads a document.
     pub(crate) fn parse(text: &str) -> Self {
         let mut document = Self::default();
         let mut heading: Option<String> = None;
@@ -87,7 +84,6 @@ fn line_at(text: &str, offset: usize) -> usize {
 pub(crate) struct Row {
     /// Counted from 1.
     pub(crate) line: usize,
-    /// Its cells, trimmed.
     pub(crate) cells: Vec<String>,
 }
 

@@ -12,9 +12,7 @@ use std::collections::BTreeSet;
 /// One source file of the product.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Source<'a> {
-    /// Where it is.
     pub(crate) path: &'a str,
-    /// Its code.
     pub(crate) code: String,
 }
 

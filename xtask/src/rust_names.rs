@@ -16,7 +16,6 @@ pub(crate) struct RustNames {
 }
 
 impl RustNames {
-    /// Reads the sources.
     pub(crate) fn read(tree: &Tree) -> Result<Self> {
         let item = Regex::new(
             r"\b(?:fn|struct|enum|trait|type|const|static|mod|union|macro_rules!)\s+([A-Za-z_]\w*)",

@@ -17,7 +17,6 @@ const FLEET: &str = "everfold-nats";
 
 /// One test with a full figure.
 struct Figure {
-    /// What it shows.
     about: &'static str,
     package: &'static str,
     test: &'static str,
@@ -143,7 +142,6 @@ pub(crate) struct Wanted {
 pub(crate) enum Profile {
     /// As for every change.
     Dev,
-    /// As for people.
     Release,
 }
 

@@ -40,7 +40,6 @@ impl Spec {
         Ok(Self { ids })
     }
 
-    /// The ids.
     pub(crate) fn ids(&self) -> impl Iterator<Item = &str> {
         self.ids.iter().map(String::as_str)
     }

@@ -42,7 +42,6 @@ impl Tree {
         Ok(Self { root: root.to_owned(), files })
     }
 
-    /// Where it is.
     pub(crate) fn root(&self) -> &Path {
         &self.root
     }

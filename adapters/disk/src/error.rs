@@ -11,73 +11,41 @@ pub enum Error {
     /// The path leads out of the directory that it was meant for.
     #[error("{path} leads out of {root}; use a path inside it")]
     Escapes {
-        /// The directory.
         root: PathBuf,
         /// What was asked for.
         path: PathBuf,
     },
-    /// Nothing is there.
     #[error("{path} does not exist")]
-    NotFound {
-        /// Where.
-        path: PathBuf,
-    },
+    NotFound { path: PathBuf },
     /// Something is there already.
     #[error("{path} exists already; choose another name or remove it first")]
-    Exists {
-        /// Where.
-        path: PathBuf,
-    },
-    /// It is a directory.
+    Exists { path: PathBuf },
     #[error("{path} is a directory; a file was expected")]
-    IsDirectory {
-        /// Where.
-        path: PathBuf,
-    },
+    IsDirectory { path: PathBuf },
     /// It is a device, pipe or socket.
     #[error("{path} is a device, pipe or socket; a file was expected")]
-    Special {
-        /// Where.
-        path: PathBuf,
-    },
+    Special { path: PathBuf },
     /// It is larger than allowed.
     #[error("{path} has {bytes} bytes, more than the {max} that are read at once")]
     TooLarge {
-        /// Where.
         path: PathBuf,
         /// How much there is, as far as it was looked at.
         bytes: u64,
-        /// The limit.
         max: u64,
     },
-    /// It is no text.
     #[error("{path} is not UTF-8 text")]
-    NotText {
-        /// Where.
-        path: PathBuf,
-    },
+    NotText { path: PathBuf },
     /// A line for a JSONL file has a line break in it.
     #[error("a line for {path} has a line break in it; write it as one line of JSON")]
-    LineBreak {
-        /// The file.
-        path: PathBuf,
-    },
+    LineBreak { path: PathBuf },
     /// The operating system said no.
     #[error("access to {path} was denied; check its owner and permissions")]
-    Denied {
-        /// Where.
-        path: PathBuf,
-    },
+    Denied { path: PathBuf },
     /// The disk is full, or the quota used up.
     #[error("no space left on the device for {path}; free some and try again")]
-    NoSpace {
-        /// Where.
-        path: PathBuf,
-    },
-    /// Anything else.
+    NoSpace { path: PathBuf },
     #[error("{path}: {source}")]
     Io {
-        /// Where.
         path: PathBuf,
         /// What the operating system said.
         source: io::Error,

@@ -131,7 +131,6 @@ pub(crate) fn open_private(path: &Path) -> Result<File, Error> {
     Ok(file)
 }
 
-/// What was read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinesSeen {
     /// Lines that were handed on.
@@ -225,7 +224,6 @@ fn open_file(path: &Path) -> Result<File, Error> {
 /// The start and the end of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeadTail {
-    /// Its size.
     pub bytes: u64,
     /// When it was last written.
     pub modified: SystemTime,

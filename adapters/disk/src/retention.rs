@@ -20,9 +20,7 @@ const DEPTH: usize = 8;
 /// A session on the disk, with all that belongs to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredSession {
-    /// Its name.
     pub session: String,
-    /// The project's directory.
     pub project: PathBuf,
     /// Its transcript and its directory, as far as they are there.
     pub paths: Vec<PathBuf>,

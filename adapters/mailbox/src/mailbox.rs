@@ -36,7 +36,6 @@ impl Mailbox {
         Self { dir, wait }
     }
 
-    /// Where it is.
     pub(crate) fn dir(&self) -> &Path {
         &self.dir
     }

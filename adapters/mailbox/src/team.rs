@@ -23,7 +23,6 @@ pub(crate) struct Team {
 }
 
 impl Team {
-    /// Joins a team.
     pub(crate) fn join(
         home: &Path,
         team: &AgentName,
@@ -42,17 +41,14 @@ impl Team {
         Ok(Self { home, dir, name: name.clone(), wait, held: Mutex::new(held) })
     }
 
-    /// Our name.
     pub(crate) fn name(&self) -> &AgentName {
         &self.name
     }
 
-    /// Everfold's home.
     pub(crate) fn home(&self) -> &Path {
         &self.home
     }
 
-    /// The team's directory.
     pub(crate) fn dir(&self) -> &Path {
         &self.dir
     }
@@ -116,7 +112,6 @@ impl Team {
         matches!(Lock::try_acquire(&lock), Ok(None))
     }
 
-    /// Our own mailbox.
     pub(crate) fn own(&self) -> Mailbox {
         self.mailbox(&self.name)
     }

@@ -19,7 +19,6 @@ pub(crate) struct Client {
     pub(crate) roots: Vec<String>,
     /// How often the server said that its tools changed.
     pub(crate) changes: Arc<AtomicU64>,
-    /// Its questions.
     pub(crate) asking: Arc<Asking>,
 }
 

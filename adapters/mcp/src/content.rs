@@ -7,7 +7,6 @@ use everfold_kernel::ports::{
 use rmcp::model::{Prompt, Tool};
 use serde_json::{Value, json};
 
-/// A tool, bounded.
 pub(crate) fn tool(tool: &Tool, always_load: bool, limits: &McpLimits) -> ServerTool {
     let meta = |key: &str| {
         let value = serde_json::to_value(&tool.meta).ok()?;
@@ -35,7 +34,6 @@ pub(crate) fn cut(text: &str, most: usize) -> String {
     text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
 }
 
-/// A prompt, bounded.
 pub(crate) fn prompt(prompt: &Prompt, limits: &McpLimits) -> ServerPrompt {
     let described = prompt.description.as_deref().or(prompt.title.as_deref()).unwrap_or_default();
     let arguments = prompt.arguments.iter().flatten();

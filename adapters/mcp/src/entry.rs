@@ -7,9 +7,7 @@ use std::time::Duration;
 /// One server of settings, with its variables filled in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerEntry {
-    /// Its name.
     pub name: String,
-    /// Who set it.
     pub origin: String,
     /// How it is reached.
     pub transport: Transport,
@@ -24,16 +22,12 @@ pub struct ServerEntry {
 pub enum Transport {
     /// By the pipes of a process.
     Stdio {
-        /// The program.
         command: String,
-        /// Its arguments.
         args: Vec<String>,
         /// Variables that it sees in addition.
         env: BTreeMap<String, String>,
     },
-    /// By HTTP.
     Http {
-        /// Where.
         url: String,
         /// Headers of every request.
         headers: BTreeMap<String, String>,
@@ -46,9 +40,7 @@ pub enum Transport {
 /// An entry that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BrokenServer {
-    /// Its name.
     pub name: String,
-    /// Who set it.
     pub origin: String,
     /// What is wrong with it.
     pub reason: String,

@@ -22,7 +22,6 @@ const COMPLAINT_CHARS: usize = 300;
 /// What a server's process is started with.
 #[derive(Clone, Debug)]
 pub(crate) struct Surroundings {
-    /// Where it runs.
     pub(crate) cwd: std::path::PathBuf,
     /// Variables that it must not see.
     pub(crate) scrub: Vec<String>,
@@ -133,7 +132,6 @@ async fn listen(stderr: ChildStderr, last: Arc<Mutex<String>>, heard: Cancellati
     heard.cancel();
 }
 
-/// A process group.
 #[derive(Clone, Copy, Debug)]
 struct Group(Option<u32>);
 

@@ -22,7 +22,6 @@ pub(crate) struct Copies {
     pub(crate) seen: Seen,
 }
 
-/// What was seen of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Seen {
     /// The newest revision.
@@ -32,7 +31,6 @@ pub(crate) struct Seen {
     pub(crate) files: BTreeMap<String, SeenFile>,
 }
 
-/// One key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SeenFile {
     pub(crate) revision: u64,

@@ -25,13 +25,11 @@ const MONITOR_WAIT: Duration = Duration::from_secs(5);
 /// One thing that was looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FleetFinding {
-    /// How it is.
     pub state: FleetFindingState,
     /// What it is, and what to do about it.
     pub text: String,
 }
 
-/// How something is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FleetFindingState {
     /// As it should be.

@@ -19,7 +19,6 @@ const ID: &str = "Nats-Msg-Id";
 /// What all workers of a team share.
 const WORKERS: &str = "workers";
 
-/// A piece of work.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkPiece {
     /// What is to be done: `dream`, `review`.
@@ -30,7 +29,6 @@ pub struct WorkPiece {
 
 /// A piece that is ours for a time.
 pub struct WorkLease {
-    /// Which.
     pub piece: WorkPiece,
     message: Message,
     queue: WorkQueue,
@@ -39,7 +37,6 @@ pub struct WorkLease {
 /// Who finished a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WorkOutcome {
-    /// We did.
     Won,
     /// Somebody else had done so before.
     DoneBefore,

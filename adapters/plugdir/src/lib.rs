@@ -27,7 +27,6 @@ pub struct PluginDirs {
     pub homes: Vec<PathBuf>,
     /// Where plugins keep what outlives them.
     pub data: PathBuf,
-    /// The project.
     pub project: PathBuf,
     /// What settings say: `plugin@marketplace`, and whether it is on.
     pub enabled: Map<String, Value>,
@@ -38,19 +37,13 @@ pub struct PluginDirs {
 pub struct Plugin {
     /// `name@marketplace`.
     pub id: String,
-    /// Its name.
     pub name: String,
-    /// Its version.
     pub version: Option<String>,
-    /// Its folder.
     pub root: PathBuf,
     /// Folders of skills, each a skill or a folder of some.
     pub skills: Vec<PathBuf>,
-    /// Files of commands.
     pub commands: Vec<PathBuf>,
-    /// Files of agents.
     pub agents: Vec<PathBuf>,
-    /// Files of styles.
     pub styles: Vec<PathBuf>,
     /// Programs for the PATH of shell commands.
     pub bin: Option<PathBuf>,
@@ -64,7 +57,6 @@ pub struct Plugin {
     pub filling: Filling,
 }
 
-/// What was found.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Found {
     /// The plugins that are on; of one name the first.

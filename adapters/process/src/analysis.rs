@@ -46,7 +46,6 @@ pub enum CommandCaller {
 /// Whether a command may run as one that only reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReadOnlyVerdict {
-    /// It changes nothing.
     ReadOnly,
     /// It changes something, or nobody can tell.
     Refused {

@@ -44,7 +44,6 @@ pub enum Error {
     /// The base URL is none.
     #[error("the base URL {url:?} is not valid ({message}); give one such as https://host/v1")]
     BaseUrl {
-        /// What was given.
         url: String,
         /// What is wrong with it.
         message: String,
@@ -59,10 +58,7 @@ pub enum Error {
     },
     /// The HTTP client could not be made.
     #[error("the HTTP client could not be made: {message}")]
-    Client {
-        /// Why.
-        message: String,
-    },
+    Client { message: String },
 }
 
 impl Classify for Error {

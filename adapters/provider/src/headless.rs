@@ -41,9 +41,7 @@ pub enum HeadlessProgram {
 /// A model behind such a program.
 #[derive(Clone, Debug)]
 pub struct Headless {
-    /// Which one it is.
     pub program: HeadlessProgram,
-    /// Where it is.
     pub path: PathBuf,
     /// Where it is run: a folder that holds nothing of a project.
     pub dir: PathBuf,

@@ -9,7 +9,6 @@ use tokio::process::Command;
 /// What a person gave.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeySource {
-    /// The key itself.
     Value(Secret),
     /// A command of the shell that prints it (`apiKeyHelper`).
     Command(String),
@@ -27,18 +26,11 @@ pub enum KeyError {
         /// What the operating system said.
         message: String,
     },
-    /// The command failed.
     #[error("the key command failed with {status}; run it by hand to see why")]
-    Failed {
-        /// How it ended.
-        status: String,
-    },
+    Failed { status: String },
     /// The command took too long.
     #[error("the key command took longer than {seconds} s; it must not wait for input")]
-    TimedOut {
-        /// The limit.
-        seconds: u64,
-    },
+    TimedOut { seconds: u64 },
     /// The command printed nothing, or more than a key.
     #[error("the key command printed {what}; it must print the key and nothing else")]
     NotAKey {

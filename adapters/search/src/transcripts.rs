@@ -50,7 +50,6 @@ impl PastSearch for TranscriptSearch {
     }
 }
 
-/// A transcript.
 struct Transcript {
     path: PathBuf,
     session: SessionId,

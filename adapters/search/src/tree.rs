@@ -47,7 +47,6 @@ pub(crate) fn existing(root: &Path) -> Result<PathBuf, SearchError> {
 
 /// One step of a walk.
 pub(crate) enum Found {
-    /// A regular file.
     File(DirEntry),
     /// Something that could not be read.
     Unreadable,

@@ -13,7 +13,6 @@ use everfold_kernel::{Flag, Limits, env};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Variables by name.
 pub type Variables = BTreeMap<String, String>;
 
 /// What the environment says beside settings.
@@ -56,7 +55,6 @@ pub(crate) struct Variable {
     pub(crate) takes: Takes,
 }
 
-/// What a variable takes.
 #[derive(Clone, Copy)]
 pub(crate) enum Takes {
     Text,
@@ -103,7 +101,6 @@ fn lookup<'a>(variables: &'a Variables, ours: &str) -> Option<(String, &'a str)>
         .find_map(|name| get(variables, name).map(|value| (name.to_owned(), value)))
 }
 
-/// Reads the variables.
 pub(crate) fn read(variables: &Variables) -> Result<FromEnvironment, Error> {
     let mut out = FromEnvironment { ambient: ambient(variables)?, ..FromEnvironment::default() };
     for variable in VARIABLES {
@@ -232,7 +229,6 @@ fn switch(name: &str, text: &str) -> Result<bool, Error> {
 }
 
 impl Takes {
-    /// In words.
     pub(crate) fn describe(self) -> String {
         match self {
             Self::Text => "a text".to_owned(),

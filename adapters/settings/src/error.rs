@@ -14,35 +14,20 @@ pub enum Error {
     RelativePath {
         /// Which variable or setting named it.
         what: String,
-        /// The path.
         path: PathBuf,
     },
     /// A directory could not be made.
     #[error("make the directory {}", path.display())]
-    MakeDirectory {
-        /// The directory.
-        path: PathBuf,
-        /// The cause.
-        source: std::io::Error,
-    },
+    MakeDirectory { path: PathBuf, source: std::io::Error },
     /// A settings file is there but cannot be read.
     #[error("read the settings file {}: {source}", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        source: std::io::Error,
-    },
+    Unreadable { path: PathBuf, source: std::io::Error },
     /// A settings file is a directory, a pipe or a device.
     #[error("read the settings file {}: it is not a regular file", path.display())]
-    NotAFile {
-        /// The path.
-        path: PathBuf,
-    },
+    NotAFile { path: PathBuf },
     /// A settings file is larger than any real one.
     #[error("read the settings file {}: it is larger than {limit_bytes} bytes", path.display())]
     TooLarge {
-        /// The file.
         path: PathBuf,
         /// The most that is read.
         limit_bytes: u64,
@@ -56,7 +41,6 @@ pub enum Error {
         line: usize,
         /// Column, from 1.
         column: usize,
-        /// What is wrong.
         reason: String,
     },
     /// A settings file is JSON, but no object.
@@ -82,7 +66,6 @@ pub enum Error {
         line: usize,
         /// Column, from 1.
         column: usize,
-        /// What is wrong.
         reason: String,
     },
     /// An environment variable has a value that it cannot take.
@@ -90,23 +73,16 @@ pub enum Error {
     Variable {
         /// The variable as it was set.
         name: String,
-        /// What it takes.
         takes: String,
     },
     /// A command-line flag has a value that its key cannot take.
     #[error("use {flag}: {reason}")]
-    Flag {
-        /// The flag.
-        flag: String,
-        /// What is wrong.
-        reason: String,
-    },
+    Flag { flag: String, reason: String },
     /// The address of a provider or of the flag source is no web address.
     #[error("use the address from {from}: it has to start with http:// or https:// ({reason})")]
     Address {
         /// Which variable or setting named it.
         from: String,
-        /// What is wrong.
         reason: String,
     },
     /// A header cannot be sent. The value is not shown: it may be a secret.
@@ -119,20 +95,10 @@ pub enum Error {
     },
     /// What a person said of a repository cannot be kept.
     #[error("keep what was said of this repository in {}: {source}", path.display())]
-    Trust {
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        source: Box<everfold_disk::Error>,
-    },
+    Trust { path: PathBuf, source: Box<everfold_disk::Error> },
     /// What was said of repositories was written by a newer program.
     #[error("read {}: a newer version of Everfold wrote it (format {version})", path.display())]
-    NewerRecord {
-        /// The file.
-        path: PathBuf,
-        /// Its format.
-        version: u32,
-    },
+    NewerRecord { path: PathBuf, version: u32 },
     /// Both kinds of flag source are set.
     #[error("use everfold.flag_source: set `file` or `url`, not both")]
     TwoFlagSources,
@@ -141,7 +107,6 @@ pub enum Error {
     Merge {
         /// The key, with dots.
         key: String,
-        /// What is wrong.
         reason: String,
     },
 }

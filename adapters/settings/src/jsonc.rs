@@ -10,9 +10,7 @@ const MAX_DEPTH: usize = 128;
 /// A value and where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
-    /// Where it stands.
     pub span: Range<usize>,
-    /// What it is.
     pub kind: JsonKind,
 }
 
@@ -21,7 +19,6 @@ pub struct Node {
 pub enum JsonKind {
     /// Members, in their order.
     Object(Vec<Member>),
-    /// Elements.
     Array(Vec<Node>),
     /// Text, a number, a word.
     Scalar,
@@ -30,11 +27,9 @@ pub enum JsonKind {
 /// One member of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
-    /// Its key.
     pub key: String,
     /// From the key to the end of the value.
     pub span: Range<usize>,
-    /// Its value.
     pub value: Node,
 }
 

@@ -41,25 +41,21 @@ impl Home {
         Self { root: root.into() }
     }
 
-    /// The directory itself.
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// A person's settings.
     #[must_use]
     pub fn settings(&self) -> PathBuf {
         self.root.join("settings.json")
     }
 
-    /// A person's instructions.
     #[must_use]
     pub fn instructions(&self) -> PathBuf {
         self.root.join("CLAUDE.md")
     }
 
-    /// A person's rules.
     #[must_use]
     pub fn rules(&self) -> PathBuf {
         self.root.join("rules")
@@ -71,7 +67,6 @@ impl Home {
         self.root.join("agents")
     }
 
-    /// A person's skills.
     #[must_use]
     pub fn skills(&self) -> PathBuf {
         self.root.join("skills")
@@ -113,7 +108,6 @@ pub struct ProjectDir {
 }
 
 impl ProjectDir {
-    /// The directory itself.
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
@@ -167,9 +161,7 @@ pub fn local_settings(repo: &Path) -> PathBuf {
 pub enum Platform {
     /// Linux and other Unixes.
     Linux,
-    /// macOS.
     MacOs,
-    /// Windows.
     Windows,
 }
 

@@ -12,7 +12,6 @@ use std::collections::BTreeMap;
 /// What one source says.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layer {
-    /// The source.
     pub origin: ValueOrigin,
     /// An object in the shape of settings.
     pub value: Value,
@@ -40,7 +39,6 @@ impl Layer {
 /// The sum of layers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MergedSettings {
-    /// The merged object.
     pub value: Value,
     /// The last source that set each leaf, by JSON pointer.
     pub origins: BTreeMap<String, ValueOrigin>,

@@ -8,7 +8,6 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(tag = "source", content = "at", rename_all = "snake_case")]
 pub enum ValueOrigin {
-    /// Nobody set it.
     Default,
     /// The settings of the home directory.
     Home(PathBuf),
@@ -24,7 +23,6 @@ pub enum ValueOrigin {
     Provider,
     /// An environment variable, as it was named.
     Env(String),
-    /// A command-line flag.
     Flag(String),
     /// An administrator's settings.
     Managed(PathBuf),

@@ -21,11 +21,9 @@ pub const ANTHROPIC_VERSION: &str = "2023-06-01";
 /// The provider that answers, and how it is reached.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProviderChoice {
-    /// The kind.
     pub kind: ProviderKind,
     /// The base address, without a slash at its end; none offline.
     pub base_url: Option<String>,
-    /// Where the key is.
     pub key: KeySetting,
     /// How the key is sent.
     pub auth: AuthStyle,
@@ -56,18 +54,12 @@ impl ProviderChoice {
     }
 }
 
-/// Where a key is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeySetting {
     /// There is none, and none is sent.
     None,
     /// This variable held it.
-    Variable {
-        /// The variable.
-        name: &'static str,
-        /// The key.
-        value: Secret,
-    },
+    Variable { name: &'static str, value: Secret },
     /// This command prints it.
     Command(String),
 }

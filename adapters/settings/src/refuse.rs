@@ -20,7 +20,6 @@ use std::path::Path;
 pub struct Refused {
     /// The key, as a JSON pointer.
     pub pointer: String,
-    /// Who set it.
     pub origin: ValueOrigin,
     /// Why it was not taken over.
     pub reason: &'static str,
@@ -46,7 +45,6 @@ struct Key {
     reason: &'static str,
     /// What it is, where trust in the repository opens it.
     kind: Option<TrustSubject>,
-    /// In which of its files.
     files: SettingsFiles,
 }
 
@@ -145,7 +143,6 @@ pub(crate) fn take_own_rules(value: &mut Value, own: &BTreeSet<String>) -> Vec<V
     taken
 }
 
-/// Puts them back.
 fn give_back(value: &mut Value, own: Vec<Value>) {
     let Some(permissions) = value.get_mut("permissions").and_then(Value::as_object_mut) else {
         return;
@@ -158,7 +155,6 @@ fn give_back(value: &mut Value, own: Vec<Value>) {
 
 /// Settings of a working tree, and who may say what of them is taken over.
 pub(crate) struct Judge<'a> {
-    /// The file.
     pub(crate) path: &'a Path,
     /// What a person said of the tree.
     pub(crate) trust: &'a Trust,

@@ -20,13 +20,11 @@ use std::path::Path;
 /// Everything that settings are read from.
 #[derive(Clone, Debug)]
 pub struct SettingsInputs<'a> {
-    /// The home directory.
     pub home: &'a Home,
     /// The working tree, and what a person said of it.
     pub trust: &'a Trust,
     /// What `--settings` was given.
     pub extra: Option<&'a Extra>,
-    /// The environment.
     pub variables: &'a Variables,
     /// Settings from the command line, made with [`Layer::flag`].
     pub flags: &'a [Layer],
@@ -51,7 +49,6 @@ pub enum BrokenFiles {
 /// Settings with the origin of every value.
 #[derive(Clone, Debug)]
 pub struct Resolved {
-    /// The settings.
     pub settings: Settings,
     /// The merged object, with keys that nobody knows.
     pub value: Value,
@@ -365,6 +362,5 @@ pub struct SettingRow {
     pub key: String,
     /// Its value; null where nothing is set and nothing is the default.
     pub value: Value,
-    /// Who set it.
     pub origin: ValueOrigin,
 }

@@ -64,7 +64,6 @@ pub(crate) struct Key {
     pub(crate) takes: String,
     /// What holds where nobody sets it; null if nothing does.
     pub(crate) default: Value,
-    /// What it is for.
     pub(crate) meaning: String,
 }
 

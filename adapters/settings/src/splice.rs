@@ -8,7 +8,6 @@ use std::ops::Range;
 /// A JSON file that is being changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Splice {
-    /// Its text.
     pub text: String,
 }
 

@@ -45,11 +45,9 @@ pub enum TrustSubject {
     Hooks,
     /// Programs that settings name: a status line, a key command.
     Programs,
-    /// Variables for programs.
     Variables,
     /// Permissions that widen what tools may do.
     Permissions,
-    /// MCP servers.
     Servers,
     /// Instruction files from outside the tree.
     Imports,
@@ -88,7 +86,6 @@ impl TrustSubject {
 /// One thing that could act.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Thing {
-    /// What kind of thing.
     pub kind: TrustSubject,
     /// Where it is: a path from the root, and a key where it is part of a file.
     pub name: String,
@@ -127,10 +124,7 @@ pub enum TrustState {
     /// A person said no to it as it is.
     Declined,
     /// It is not what a person trusted, or said no to, by these things.
-    Changed {
-        /// Their names.
-        things: Vec<String>,
-    },
+    Changed { things: Vec<String> },
 }
 
 /// A tree and what a person said of it.
@@ -188,7 +182,6 @@ impl Trust {
         &self.things
     }
 
-    /// Where it stands.
     #[must_use]
     pub fn standing(&self) -> &TrustState {
         &self.standing

@@ -19,9 +19,7 @@ pub struct GitAddress {
 enum RemotePlace {
     /// This one: git works in it directly, so what it configures would be run here.
     Here,
-    /// Another, by ssh.
     Ssh,
-    /// Another.
     Elsewhere,
 }
 

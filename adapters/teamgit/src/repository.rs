@@ -35,7 +35,6 @@ pub struct GitTeamOptions {
     pub prompts: Prompts,
     /// How long all calls together may take.
     pub patience: Duration,
-    /// What bounds it.
     pub limits: TeamLimits,
 }
 

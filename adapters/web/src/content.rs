@@ -6,11 +6,8 @@ const SNIFF_BYTES: usize = 8 << 10;
 /// Kinds of bodies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
-    /// HTML.
     Html,
-    /// Any other text.
     Text,
-    /// Nobody said.
     Unknown,
     /// Not text.
     Other,

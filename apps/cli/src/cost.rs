@@ -39,7 +39,6 @@ enum Scope {
     All,
 }
 
-/// Sums over sessions.
 #[derive(Default)]
 struct Sum {
     ledger: Ledger,

@@ -80,7 +80,6 @@ pub(crate) fn wish(text: &str) -> Option<DreamWish> {
 pub(crate) enum Watch {
     /// Line by line, for people.
     Lines {
-        /// Where to.
         presenter: Presenter,
         /// What was said last.
         last: String,

@@ -5,7 +5,6 @@ use everfold::kernel::{Class, Classify, SessionId};
 use std::io::ErrorKind;
 use std::process::ExitCode;
 
-/// The turn failed.
 pub(crate) const FAILED: u8 = 1;
 /// Summaries and repeated requests of a turn cost what they may (E7).
 pub(crate) const OVER_CEILING: u8 = 6;
@@ -69,13 +68,11 @@ impl std::error::Error for Refusal {}
 pub(crate) struct Told {
     /// What happened; none where there is nobody left to tell.
     pub(crate) message: Option<String>,
-    /// What to do.
     pub(crate) hint: Option<String>,
     code: u8,
 }
 
 impl Told {
-    /// The exit code.
     pub(crate) fn code(&self) -> ExitCode {
         ExitCode::from(self.code)
     }

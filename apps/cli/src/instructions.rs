@@ -101,7 +101,6 @@ fn scope(scope: InstructionScope) -> &'static str {
     }
 }
 
-/// Whose it is, and why it is there.
 fn origin(row: &InstructionFile) -> String {
     let whose = scope(row.scope);
     match &row.reason {

@@ -37,7 +37,6 @@ use turn_view::Show;
 
 /// What the loop waits for.
 enum Heard {
-    /// The person.
     Line(String),
     /// Agents: letters have come, or one has ended.
     News,

@@ -22,12 +22,10 @@ const ROTATE_BYTES: u64 = 8 << 20;
 pub(crate) enum Verbosity {
     /// What somebody should look at.
     Normal,
-    /// What happens.
     Verbose,
 }
 
 impl Verbosity {
-    /// By the flag.
     pub(crate) fn of(verbose: bool) -> Self {
         if verbose { Self::Verbose } else { Self::Normal }
     }

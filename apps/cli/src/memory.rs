@@ -52,7 +52,6 @@ impl<'a> Bench<'a> {
         By::person(reason, self.at())
     }
 
-    /// The stores that are there.
     fn stores(&self, scope: Option<Tier>) -> Result<Vec<(Tier, Store)>> {
         let mut found = Vec::new();
         for tier in Tier::ALL.into_iter().filter(|tier| scope.is_none_or(|only| only == *tier)) {
@@ -102,7 +101,6 @@ pub(crate) fn last_changed(env: &ProcessEnv) -> Result<Tier> {
     Bench::new(env, &Presenter::nowhere())?.last_changed()
 }
 
-/// Runs one of them.
 pub(crate) fn run(
     env: &ProcessEnv,
     command: &MemoryCommand,

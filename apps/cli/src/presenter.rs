@@ -125,7 +125,6 @@ impl Presenter {
         write_to(&mut io::stdout().lock(), self.out, look, text)
     }
 
-    /// Writes a line.
     pub(crate) fn line(&self, text: &str) -> io::Result<()> {
         self.styled(TextStyle::Normal, &format!("{text}\n"))
     }

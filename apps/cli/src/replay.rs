@@ -39,7 +39,6 @@ impl Session {
     }
 }
 
-/// Replays transcripts.
 pub(crate) async fn run(env: &ProcessEnv, args: &ReplayArgs, presenter: &Presenter) -> Result<()> {
     let agent = setup::for_looking(env, &Choices::default()).await?;
     let options = options(&agent, args)?;

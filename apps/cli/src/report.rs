@@ -21,7 +21,6 @@ use std::sync::Arc;
 const REPLAYED: usize = 20;
 const SECONDS_A_DAY: i64 = 86_400;
 
-/// Shows the report.
 pub(crate) async fn run(env: &ProcessEnv, args: &ReportArgs, presenter: &Presenter) -> Result<()> {
     let agent = setup::for_looking(env, &Choices::default()).await?;
     let since = Timestamp::now().as_second() - i64::from(args.days) * SECONDS_A_DAY;

@@ -23,7 +23,6 @@ struct Memory {
     excerpt: String,
 }
 
-/// Searches.
 pub(crate) async fn run(env: &ProcessEnv, args: &SearchArgs, presenter: &Presenter) -> Result<()> {
     let query = query(&args.words);
     let Some(terms) = SearchTerms::parse(&query) else {

@@ -23,9 +23,7 @@ pub(crate) const RETRY: Duration = Duration::from_millis(100);
 /// What was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
-    /// A new session.
     New(Option<SessionId>),
-    /// This one.
     Old(SessionId),
     /// The person has to choose.
     Ask,
@@ -33,7 +31,6 @@ pub(crate) enum Target {
 
 /// A session that was opened, and what was found in it.
 pub(crate) struct Opened {
-    /// The session.
     pub(crate) session: Session,
     /// What was found in its log.
     pub(crate) resumed: Resumed,

@@ -18,7 +18,6 @@ use std::sync::Arc;
 /// What the process was started with.
 #[derive(Clone, Debug)]
 pub(crate) struct ProcessEnv {
-    /// The environment.
     pub(crate) variables: BTreeMap<String, String>,
     /// The person's home directory.
     pub(crate) user_home: Option<PathBuf>,

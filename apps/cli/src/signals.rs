@@ -15,7 +15,6 @@ pub(crate) struct Signals {
     hangup: Signal,
 }
 
-/// Which one came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
     /// The person pressed Ctrl-C.
@@ -26,7 +25,6 @@ pub(crate) enum Stop {
 }
 
 impl Signals {
-    /// Takes the signals over.
     pub(crate) fn take() -> io::Result<Self> {
         Ok(Self {
             #[cfg(unix)]

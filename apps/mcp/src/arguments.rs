@@ -6,7 +6,6 @@ use serde_json::{Map, Value};
 pub(crate) struct Arguments(pub(crate) Map<String, Value>);
 
 impl Arguments {
-    /// A text that has to be there.
     pub(crate) fn text(&self, name: &str) -> Result<&str, String> {
         match self.optional(name)? {
             Some(text) => Ok(text),

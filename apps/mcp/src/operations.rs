@@ -65,7 +65,6 @@ pub(crate) fn word(scope: StoreScope) -> &'static str {
 }
 
 impl Project {
-    /// Runs a tool.
     pub(crate) fn call(&self, tool: &str, arguments: &Arguments) -> Result<Value, String> {
         match tool {
             "memory_search" => self.search(arguments),

@@ -38,12 +38,7 @@ pub enum Error {
     Broken(String),
     /// The port is taken.
     #[error("port {port} cannot be listened on: {source}; choose another")]
-    Port {
-        /// Which.
-        port: u16,
-        /// Why.
-        source: std::io::Error,
-    },
+    Port { port: u16, source: std::io::Error },
 }
 
 /// Serves one client over standard input and output, until it is gone.
@@ -76,7 +71,6 @@ pub async fn serve_pipes(
 /// A server that listens.
 #[derive(Debug)]
 pub struct Listening {
-    /// Where.
     pub address: SocketAddr,
     listener: TcpListener,
     router: axum::Router,

@@ -39,7 +39,6 @@ const NOTICE_LINES: usize = 8;
 
 /// What the driver is to do.
 pub(crate) enum Act {
-    /// Ask the worker.
     Ask(Ask),
     /// Do something beside the screen.
     Do(Job),
@@ -67,7 +66,6 @@ pub(crate) enum Act {
     Ring(String),
     /// Let the terminal select text, or take the mouse again.
     Mouse(MouseUse),
-    /// Leave.
     End,
 }
 
@@ -86,14 +84,17 @@ enum Phase {
     /// Nothing; the person is to speak.
     Rest,
     /// The model is at work.
-    Turn { since: Instant, doing: String },
-    /// A command runs.
-    Command { line: String, since: Instant },
-    /// The session ends.
+    Turn {
+        since: Instant,
+        doing: String,
+    },
+    Command {
+        line: String,
+        since: Instant,
+    },
     Leaving,
 }
 
-/// The screen.
 pub(crate) struct App {
     theme: Theme,
     welcome: Welcome,
@@ -172,7 +173,6 @@ impl App {
         self.phase != Phase::Rest || self.panel.is_some() || highlight::is_busy()
     }
 
-    /// Takes a key.
     pub(crate) fn key(&mut self, key: KeyEvent) -> Vec<Act> {
         self.key_at(key, Instant::now())
     }

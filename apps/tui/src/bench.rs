@@ -30,7 +30,6 @@ impl Bench {
         Ok(Self { app: App::new(Theme::new(true), Welcome::default()), terminal })
     }
 
-    /// Shows a conversation.
     pub async fn open(&mut self, agent: &Agent, session: &Session) {
         let cells = history::cells(agent, session).await;
         self.app.told(WorkerEvent::Changed(cells, Vec::new()));
@@ -41,7 +40,6 @@ impl Bench {
         self.app.told(WorkerEvent::Event(Box::new(event)));
     }
 
-    /// Presses a letter.
     pub fn letter(&mut self, letter: char) {
         self.press(KeyCode::Char(letter), KeyModifiers::NONE);
     }

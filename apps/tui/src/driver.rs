@@ -41,11 +41,9 @@ const WHEEL_ROWS: isize = 3;
 /// Opens the person's editor on a text, and gives back what they made of it.
 pub type Editor = Box<dyn Fn(&str) -> anyhow::Result<String> + Send>;
 
-/// What a screen starts with.
 pub struct ScreenStart {
     /// The program around it.
     pub host: Box<dyn Host>,
-    /// Questions of tools.
     pub questions: UnboundedReceiver<Question>,
     /// The first prompt.
     pub prompt: Option<String>,

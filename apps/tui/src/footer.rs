@@ -13,7 +13,6 @@ use ratatui::widgets::Widget;
 /// Cells of the bar of the window.
 const BAR: u64 = 16;
 
-/// Draws it.
 pub(crate) fn draw(status: &Status, area: Rect, buf: &mut Buffer, theme: Theme) {
     line(status, area.width, theme).render(area, buf);
 }

@@ -35,7 +35,6 @@ impl Form {
         self.question.is_void()
     }
 
-    /// The question, unanswered.
     pub(crate) fn into_question(self) -> OpenQuestion<ServerQuestion, ServerAnswer> {
         self.question
     }

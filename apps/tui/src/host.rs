@@ -8,10 +8,8 @@ use std::sync::Arc;
 
 /// The program around the screen: it has the session, and knows the commands.
 pub trait Host: Send {
-    /// The agent.
     fn agent(&self) -> Arc<Agent>;
 
-    /// The conversation.
     fn session(&self) -> &Session;
 
     /// The conversation, to go on with it.
@@ -75,7 +73,6 @@ pub struct CommandInfo {
     pub names: Vec<String>,
     /// What follows the name.
     pub takes: String,
-    /// What it does.
     pub about: String,
 }
 

@@ -97,7 +97,6 @@ impl Input {
         self.pasted.edited(&self.area.lines().join("\n"));
     }
 
-    /// Whether nothing is.
     pub(crate) fn is_empty(&self) -> bool {
         self.area.is_empty()
     }
@@ -140,7 +139,6 @@ impl Input {
         let _ = self.complete();
     }
 
-    /// Takes a key.
     pub(crate) fn key(&mut self, key: KeyEvent) -> Typed {
         let typed = self.pressed(key);
         self.follow();
@@ -324,7 +322,6 @@ impl Input {
         u16::try_from(rows.sum::<usize>()).unwrap_or(MOST_ROWS).clamp(1, MOST_ROWS)
     }
 
-    /// Draws it.
     pub(crate) fn draw(&self, area: Rect, buf: &mut Buffer, theme: Theme) {
         let mark = match self.area.lines().first().and_then(|line| line.chars().next()) {
             Some('!') => "!",

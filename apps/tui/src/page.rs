@@ -10,7 +10,6 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 /// What is said to the screen by a command.
 #[derive(Debug)]
 pub(crate) enum PageWrite {
-    /// More text.
     Text(TextStyle, String),
     /// The terminal is needed; an answer means that it is free.
     Leave(SyncSender<()>),
@@ -32,7 +31,6 @@ pub struct TextPage {
 pub(crate) struct Kept(Arc<Mutex<Vec<(TextStyle, String)>>>);
 
 impl Kept {
-    /// Takes them out.
     pub(crate) fn take(&self) -> Vec<(TextStyle, String)> {
         std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }

@@ -39,10 +39,8 @@ pub(crate) trait Panel: Send {
     /// The keys that it takes, for the line below it.
     fn keys(&self) -> String;
 
-    /// Draws it.
     fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: Theme);
 
-    /// Takes a key.
     fn key(&mut self, key: KeyEvent) -> PanelAct;
 
     /// Takes over what is known now; asked for before each frame.
@@ -68,7 +66,6 @@ pub(crate) type Job = Box<dyn FnOnce(TextPage) -> BoxFuture<'static, ()> + Send>
 
 /// What follows a key in a panel.
 pub(crate) enum PanelAct {
-    /// Nothing.
     Stay,
     /// It goes; what was there before comes back.
     Close,
@@ -111,7 +108,6 @@ impl<T> Slot<T> {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
     }
 
-    /// Takes it out.
     pub(crate) fn take(&self) -> Option<T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }

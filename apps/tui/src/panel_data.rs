@@ -8,7 +8,6 @@ use everfold::kernel::Ledger;
 
 /// The program around the screen, as far as it does without the session.
 pub trait PanelData: Send + Sync {
-    /// Makes a list.
     fn table(&self, what: Listing) -> BoxFuture<'static, anyhow::Result<Table>>;
 
     /// Runs a command that needs no session, such as `memory forget …`, and
@@ -19,7 +18,6 @@ pub trait PanelData: Send + Sync {
     fn spent(&self) -> BoxFuture<'static, anyhow::Result<Vec<(String, Ledger)>>>;
 }
 
-/// What a list is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Listing {
     /// Memories, of every place.
@@ -46,12 +44,10 @@ pub enum Listing {
     Rules,
 }
 
-/// A list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Table {
     /// What the columns are.
     pub head: Vec<String>,
-    /// The rows.
     pub rows: Vec<TableRow>,
     /// What is said where there are none.
     pub empty: String,
@@ -62,9 +58,7 @@ pub struct Table {
 pub struct TableRow {
     /// How commands name it.
     pub id: String,
-    /// Its cells.
     pub cells: Vec<String>,
-    /// How it looks.
     pub look: TextStyle,
     /// What is said of it when a person asks for more; empty where a command
     /// says it.

@@ -43,7 +43,6 @@ enum What {
 pub(crate) enum Keyed {
     /// It is still open.
     Open(Asked),
-    /// It is answered.
     Done,
     /// It is answered, and a rule holds in this project from now on.
     DoneForProject(String),
@@ -92,7 +91,6 @@ impl Asked {
         self.seen.is_some_and(since) && typed.is_none_or(since)
     }
 
-    /// Takes a key.
     pub(crate) fn key(self, key: KeyEvent) -> Keyed {
         match self.what {
             What::Call(call) => call.key(key, self.seen),

@@ -25,7 +25,6 @@ pub enum Question {
 /// A question that waits for its answer.
 #[derive(Debug)]
 pub struct OpenQuestion<Q, A> {
-    /// What is asked.
     pub ask: Q,
     reply: oneshot::Sender<A>,
 }

@@ -3,23 +3,19 @@
 /// How a text looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum TextStyle {
-    /// As any other.
     #[default]
     Normal,
     /// Beside the point.
     Dim,
     /// To be seen first.
     Bold,
-    /// Something is wrong.
     Red,
     /// Something is to be known.
     Yellow,
     /// One part of a picture.
     Blue,
-    /// Another.
     Cyan,
     /// Another; also what is new.
     Green,
-    /// Another.
     Magenta,
 }

@@ -60,7 +60,6 @@ impl Screen {
         give_back();
     }
 
-    /// Comes back from that.
     pub(crate) fn come_back(&mut self) -> io::Result<()> {
         enter()?;
         self.terminal.clear()
@@ -163,7 +162,6 @@ pub(crate) struct Keys {
 }
 
 impl Keys {
-    /// Starts to read.
     pub(crate) fn start() -> Self {
         let (sender, receiver) = unbounded_channel();
         let state = Arc::new(AtomicU8::new(READ));
@@ -191,7 +189,6 @@ impl Keys {
         }
     }
 
-    /// Reads on.
     pub(crate) fn go_on(&self) {
         self.state.store(READ, Ordering::SeqCst);
     }

@@ -57,7 +57,6 @@ impl Theme {
         self.colour(Color::Cyan)
     }
 
-    /// A title.
     pub(crate) fn title(self) -> Style {
         self.accent().add_modifier(Modifier::BOLD)
     }

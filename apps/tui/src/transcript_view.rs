@@ -36,14 +36,12 @@ const NEAR: usize = 100;
 /// What of the conversation is seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Place {
-    /// Its end.
     #[default]
     End,
     /// From this line of this cell on.
     At { cell: usize, line: usize },
 }
 
-/// The conversation.
 #[derive(Default)]
 pub(crate) struct TranscriptView {
     cells: Vec<Cell>,
@@ -60,7 +58,6 @@ pub(crate) struct TranscriptView {
 }
 
 impl TranscriptView {
-    /// Shows another conversation.
     pub(crate) fn replace(&mut self, cells: Vec<Cell>) {
         let (area, thoughts_open) = (self.area, self.thoughts_open);
         *self = Self { thoughts_open, area, ..Self::default() };

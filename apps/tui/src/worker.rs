@@ -40,12 +40,14 @@ pub(crate) enum Ask {
     /// To look at the session.
     Look(Looking),
     /// A command for the shell, by the person.
-    Shell { id: String, command: String },
+    Shell {
+        id: String,
+        command: String,
+    },
     /// Something to remember, by the person.
     Remember(String),
     /// What tools may do from here on.
     Mode(PermissionMode),
-    /// To end.
     Leave,
 }
 
@@ -53,7 +55,6 @@ pub(crate) enum Ask {
 pub(crate) enum WorkerEvent {
     /// Something happened in a turn or in the background.
     Event(Box<Event>),
-    /// A command writes.
     Said(PageWrite),
     /// A tool asks, and would change this.
     Question(Question, Option<Diff>),
@@ -74,7 +75,12 @@ pub(crate) enum WorkerEvent {
     /// Files that can be mentioned.
     Files(Vec<String>),
     /// A command of the person's shell is done.
-    Shell { id: String, text: String, failed: bool, took: Duration },
+    Shell {
+        id: String,
+        text: String,
+        failed: bool,
+        took: Duration,
+    },
     /// What the person's own status line says.
     StatusLine(String),
     /// The session has ended.
@@ -86,7 +92,6 @@ pub(crate) enum WorkerEvent {
 pub(crate) struct Brake(Arc<Mutex<CancellationToken>>);
 
 impl Brake {
-    /// Stops it.
     pub(crate) fn pull(&self) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).cancel();
     }
@@ -96,7 +101,6 @@ impl Brake {
     }
 }
 
-/// The worker.
 pub(crate) struct Worker {
     pub(crate) host: Box<dyn Host>,
     pub(crate) asks: UnboundedReceiver<Ask>,

@@ -3,7 +3,6 @@
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
 
-/// Where they are.
 pub(crate) const PREFIX: &str = "/asset/";
 pub(crate) const STYLE: &str = "/asset/page.css";
 pub(crate) const SCRIPT: &str = "/asset/live.js";

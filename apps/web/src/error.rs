@@ -6,17 +6,11 @@ use axum::response::{IntoResponse, Response};
 use everfold::kernel::{Class, Classify};
 use maud::html;
 
-/// What failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The port is taken.
     #[error("port {port} cannot be listened on: {source}; choose another with --port")]
-    Port {
-        /// Which.
-        port: u16,
-        /// Why.
-        source: std::io::Error,
-    },
+    Port { port: u16, source: std::io::Error },
     /// The socket broke.
     #[error("the page can no longer be served: {0}")]
     Broken(std::io::Error),

@@ -28,7 +28,6 @@ const MANY: usize = 200;
 
 /// What a page gets.
 pub(crate) enum Reading {
-    /// All of it.
     Ready(Arc<Book>),
     /// It is read for the first time: so many bytes of so many.
     Underway(u64, u64),

@@ -140,7 +140,6 @@ impl Site {
         Ok((scope, store))
     }
 
-    /// All that are there.
     pub(crate) fn stores(&self) -> Result<Vec<(StoreScope, Arc<Store>)>, Error> {
         let mut found = Vec::new();
         for scope in SCOPES {

@@ -11,7 +11,6 @@ const BYTES: usize = 24;
 pub(crate) struct Token(String);
 
 impl Token {
-    /// A new one.
     pub(crate) fn new() -> Result<Self, Error> {
         let mut bytes = [0_u8; BYTES];
         getrandom::fill(&mut bytes).map_err(|error| Error::NoRandom(error.to_string()))?;

@@ -46,7 +46,6 @@ impl Place {
         Ok(Self { root: root.canonicalize()? })
     }
 
-    /// The folder.
     pub(crate) fn root(&self) -> &Path {
         &self.root
     }

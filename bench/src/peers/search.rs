@@ -29,7 +29,6 @@ struct Found {
     ms: Vec<f64>,
 }
 
-/// Measures.
 pub(super) fn measure(place: &Place) -> Result<Vec<Row>> {
     let home = TempHome::new()?;
     let memories = recall::dirs(&home.home(), &home.project())?;

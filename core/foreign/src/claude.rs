@@ -27,7 +27,6 @@ pub(crate) struct Claude {
     lanes: BTreeMap<Thread, Lane>,
     /// The thread of each sub-agent.
     agents: BTreeMap<String, Thread>,
-    /// Sidechains so far.
     sidechains: u32,
     /// Where every line is.
     index: BTreeMap<RecordId, Place>,
@@ -44,7 +43,6 @@ struct Place {
     step: usize,
 }
 
-/// One conversation.
 #[derive(Debug, Default)]
 struct Lane {
     trail: Trail,

@@ -16,13 +16,9 @@ use serde_json::{Map, Value};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Format {
-    /// Ours.
     Everfold,
-    /// Claude Code's.
     ClaudeCode,
-    /// A Codex rollout.
     Codex,
-    /// A pi session.
     Pi,
     /// A session of Gemini CLI.
     Gemini,
@@ -55,9 +51,7 @@ impl Thread {
 /// Something that a transcript tells.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TranscriptEvent {
-    /// In which conversation.
     pub thread: Thread,
-    /// What.
     pub what: What,
 }
 
@@ -81,7 +75,6 @@ pub type Sink<'a> = &'a mut dyn FnMut(TranscriptEvent);
 pub struct About {
     /// Whose it is; none where no line said so.
     pub format: Option<Format>,
-    /// The session.
     pub session: Option<SessionId>,
     /// The directory that it was started in.
     pub cwd: Option<String>,
@@ -91,7 +84,6 @@ pub struct About {
     pub tally: ImportTally,
 }
 
-/// Reads one file.
 #[derive(Debug, Default)]
 pub struct Reader {
     about: About,

@@ -11,7 +11,6 @@ use everfold_kernel::{AssistantEntry, Entry, MessageId, Record, Usage};
 /// A response that may go on.
 #[derive(Debug)]
 pub(crate) struct Open {
-    /// Its id.
     pub(crate) id: MessageId,
     blocks: Vec<Record>,
     /// Whether every line said the position of its block.

@@ -23,7 +23,6 @@ pub struct ImportTally {
 /// Parts that were not taken in for one reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SkippedParts {
-    /// How many.
     pub count: u64,
     /// The line of the first, from 1.
     pub first_line: u64,

@@ -12,10 +12,7 @@ pub enum Error {
     #[error(
         "`{key}` in the frontmatter is not a block of keys; write its keys on lines of their own below it"
     )]
-    NotABlock {
-        /// The key.
-        key: String,
-    },
+    NotABlock { key: String },
 }
 
 impl Classify for Error {

@@ -20,7 +20,6 @@ pub enum Fence {
         /// Where the text after the opening line starts.
         yaml: usize,
     },
-    /// A frontmatter.
     Closed {
         /// What is between the two lines.
         yaml: Range<usize>,

@@ -9,10 +9,8 @@ use crate::fence::{BOM, Fence, fence};
 use crate::lines::{Field, fields};
 use std::ops::Range;
 
-/// Which key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key<'a> {
-    /// One at the top.
     Top(&'a str),
     /// One in a block: `Under("metadata", "type")`.
     Under(&'a str, &'a str),

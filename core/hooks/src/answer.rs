@@ -8,7 +8,6 @@ use std::time::Duration;
 /// A handler that has run, or could not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ran {
-    /// How it ended.
     pub ended: HandlerExit,
     /// What it printed; the body of the answer of a server.
     pub stdout: String,
@@ -21,7 +20,6 @@ pub struct Ran {
 pub enum HandlerExit {
     /// By itself. A server's answer in the 200s is 0.
     Code(i32),
-    /// By a signal.
     Signal(i32),
     /// It took too long and was ended.
     TimedOut,
@@ -57,7 +55,6 @@ pub struct HandlerAnswer {
 /// Whether a handler goes along.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum HandlerFate {
-    /// It does.
     #[default]
     Passed,
     /// It does not, and why.

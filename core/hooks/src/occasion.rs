@@ -11,11 +11,8 @@ pub use fields::{CallFields, Elicited, Switch, Task};
 /// What every handler is told.
 #[derive(Clone, Debug)]
 pub struct CommonFields<'a> {
-    /// The session.
     pub session_id: &'a str,
-    /// Its transcript.
     pub transcript_path: &'a Path,
-    /// The working directory.
     pub cwd: &'a Path,
     /// How permissions are decided.
     pub permission_mode: &'a str,
@@ -25,19 +22,16 @@ pub struct CommonFields<'a> {
     pub agent: Option<(&'a str, &'a str)>,
 }
 
-/// What happened.
 #[derive(Clone, Debug)]
 pub enum Occasion<'a> {
     /// A conversation starts: `startup`, `resume`, `clear`, `compact` or `fork`.
     SessionStart {
-        /// How.
         source: &'a str,
         /// The model that answers.
         model: &'a str,
     },
     /// The person said something.
     UserPromptSubmit {
-        /// What.
         prompt: &'a str,
         /// `user`, or `sdk` where a program speaks.
         source: &'a str,
@@ -46,75 +40,56 @@ pub enum Occasion<'a> {
     UserPromptExpansion {
         /// `slash_command` or `mcp_prompt`.
         kind: &'a str,
-        /// Its name.
         name: &'a str,
-        /// What followed.
         args: &'a str,
-        /// Where it is from.
         source: &'a str,
-        /// What was typed.
         prompt: &'a str,
     },
     /// A tool is about to run.
     PreToolUse(CallFields<'a>),
     /// The person would be asked about a call.
     PermissionRequest {
-        /// The call.
         call: CallFields<'a>,
         /// What "always" would change, as permissions are changed.
         suggestions: &'a Value,
     },
     /// A tool has run.
     PostToolUse {
-        /// The call.
         call: CallFields<'a>,
-        /// What it answered.
         response: &'a Value,
         /// How long it took.
         duration_ms: u64,
     },
     /// A tool has failed.
     PostToolUseFailure {
-        /// The call.
         call: CallFields<'a>,
-        /// What it answered.
         error: &'a str,
         /// How long it took.
         duration_ms: u64,
     },
     /// A call was refused.
     PermissionDenied {
-        /// The call.
         call: CallFields<'a>,
-        /// Why.
         reason: &'a str,
     },
     /// All calls of an answer are done: each with what it answered.
     PostToolBatch {
-        /// The calls.
         calls: &'a [Value],
     },
     /// The person is asked for something.
     Notification {
-        /// The words.
         message: &'a str,
         /// Such as `permission_prompt`.
         kind: &'a str,
     },
-    /// A sub-agent starts.
     SubagentStart {
-        /// Its id.
         id: &'a str,
-        /// Its kind.
         kind: &'a str,
     },
     /// A sub-agent is done.
     SubagentStop {
-        /// Its id.
         id: &'a str,
-        /// Its kind.
         kind: &'a str,
-        /// Its own transcript.
         transcript: &'a Path,
         /// Whether it goes on because a hook said so.
         again: bool,
@@ -130,16 +105,13 @@ pub enum Occasion<'a> {
         /// What still runs beside it.
         tasks: &'a [Task],
     },
-    /// The turn failed.
     StopFailure {
-        /// Why.
         error: &'a str,
         /// What was said last.
         last: &'a str,
     },
     /// An instruction file was loaded.
     InstructionsLoaded {
-        /// Which.
         path: &'a Path,
         /// `User`, `Project`, `Local` or `Managed`.
         kind: &'a str,
@@ -157,7 +129,6 @@ pub enum Occasion<'a> {
     PostCompact {
         /// `manual` or `auto`.
         trigger: &'a str,
-        /// The summary.
         summary: &'a str,
     },
     /// Another model is about to answer.
@@ -169,38 +140,31 @@ pub enum Occasion<'a> {
         /// Whose: `user_settings`, `project_settings`, `local_settings` or
         /// `policy_settings`.
         source: &'a str,
-        /// The file.
         path: &'a Path,
     },
     /// Commands run in another directory from here on.
     CwdChanged {
-        /// Where they ran.
         old: &'a Path,
-        /// Where they run.
         new: &'a Path,
     },
     /// A file that is watched was changed.
     FileChanged {
-        /// The file.
         path: &'a Path,
         /// `change`, `add` or `unlink`.
         change: &'a str,
     },
     /// A checkout for an agent is about to be made.
     WorktreeCreate {
-        /// Its name.
         name: &'a str,
     },
     /// The checkout of an agent is gone.
     WorktreeRemove {
-        /// Where it was.
         path: &'a Path,
     },
     /// A server wants to know something of the person.
     Elicitation(Elicited<'a>),
     /// There is an answer for the server.
     ElicitationResult {
-        /// What it asked.
         asked: Elicited<'a>,
         /// `accept`, `decline` or `cancel`.
         action: &'a str,
@@ -215,7 +179,6 @@ pub enum Occasion<'a> {
 }
 
 impl Occasion<'_> {
-    /// The event that it is.
     #[must_use]
     pub fn event(&self) -> HookEvent {
         match self {

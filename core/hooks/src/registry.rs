@@ -23,7 +23,6 @@ struct Group {
 /// One thing to do at an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Handler {
-    /// What it does.
     pub act: Act,
     /// Only for calls that this permission rule speaks of.
     pub condition: Option<String>,
@@ -54,15 +53,9 @@ pub enum Act {
     /// A command line for a shell.
     Shell(String),
     /// A program with its arguments.
-    Program {
-        /// The program.
-        command: String,
-        /// Its arguments.
-        args: Vec<String>,
-    },
+    Program { command: String, args: Vec<String> },
     /// A request to a server.
     Http {
-        /// Where.
         url: String,
         /// Headers; `$NAME` stands for a variable that `allowed` names.
         headers: BTreeMap<String, String>,
@@ -71,9 +64,7 @@ pub enum Act {
     },
     /// A call of a server's tool.
     Server {
-        /// The server.
         server: String,
-        /// Its tool.
         tool: String,
         /// Arguments, with holes.
         input: Map<String, Value>,
@@ -101,7 +92,6 @@ pub enum Means {
 /// Whether an answer is waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waits {
-    /// It is.
     Yes,
     /// It runs beside the conversation, and what it says is not heard.
     No,
@@ -115,7 +105,6 @@ pub enum Waits {
 pub struct Problem {
     /// Where, as a JSON pointer.
     pub pointer: String,
-    /// Who set it.
     pub origin: String,
     /// What is wrong with it.
     pub reason: String,

@@ -8,7 +8,6 @@ use serde_json::Value;
 /// The sum of answers. The strictest holds; texts keep the order of handlers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HookVerdict {
-    /// It is blocked, and why.
     pub blocked: Option<String>,
     /// Everything is to stop, and why.
     pub stop: Option<String>,
@@ -36,12 +35,7 @@ pub enum Noted {
     /// A handler said this.
     Said(String),
     /// A handler failed: its name, and why.
-    Failed {
-        /// Its name.
-        handler: String,
-        /// Why.
-        reason: String,
-    },
+    Failed { handler: String, reason: String },
 }
 
 impl HookVerdict {

@@ -15,7 +15,6 @@ use std::sync::Arc;
 pub enum Role {
     /// The person, tool results and everything injected.
     User,
-    /// The model.
     Assistant,
 }
 
@@ -68,11 +67,8 @@ pub enum BlockView<'a> {
     RedactedThinking,
     /// A call of a tool.
     ToolUse {
-        /// The call's id.
         id: &'a str,
-        /// The tool's name.
         name: &'a str,
-        /// The arguments.
         input: &'a Value,
     },
     /// The answer to a call.
@@ -84,7 +80,6 @@ pub enum BlockView<'a> {
         /// Whether the tool failed.
         is_error: bool,
     },
-    /// A picture.
     Image,
     /// A document, such as a PDF.
     Document,
@@ -93,7 +88,6 @@ pub enum BlockView<'a> {
 }
 
 impl Block {
-    /// A text block.
     pub fn text(text: impl Into<String>) -> Self {
         Self::of(json!({"type": "text", "text": text.into()}))
     }

@@ -13,13 +13,11 @@ use std::path::PathBuf;
 /// Something to be done outside.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
-    /// Ask a model.
     Ask(Ask),
     /// Write a tool result beside the transcript, once and for ever.
     Spill {
         /// The file's name in the session's `tool-results`.
         file: String,
-        /// What is written.
         content: String,
     },
     /// Read files as they are now.
@@ -36,7 +34,6 @@ pub enum Effect {
 pub struct Ask {
     /// For whom it is booked.
     pub source: QuerySource,
-    /// What is sent.
     pub shape: AskShape,
     /// Most tokens of the answer.
     pub max_tokens: u64,
@@ -69,9 +66,7 @@ pub enum AskShape {
     Side {
         /// The model; none is the small model.
         model: Option<ModelId>,
-        /// The system prompt.
         system: String,
-        /// The question.
         prompt: String,
         /// The JSON schema of the answer, if it has to follow one.
         schema: Option<Value>,
@@ -81,16 +76,12 @@ pub enum AskShape {
 /// What came of an effect.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EffectOutcome {
-    /// The model answered.
     Answered {
-        /// Its text.
         text: String,
-        /// What it used.
         usage: Usage,
     },
     /// The file is there, under this path.
     Spilled {
-        /// Where.
         path: PathBuf,
     },
     /// What could be read, in the order in which it was asked for.

@@ -90,7 +90,6 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// The time, and names that nothing else has.
 pub trait Clock: Send + Sync {
-    /// Now.
     fn now(&self) -> Timestamp;
 
     /// Where the person is. Where nothing is known of that, UTC.

@@ -17,7 +17,6 @@ pub enum Source {
     Person,
     /// Whoever wrote what the person pasted, quoted or piped in.
     Pasted,
-    /// A model.
     Model,
     /// A file of the working tree, or any other that a tool read.
     Repository,
@@ -27,7 +26,6 @@ pub enum Source {
     Web,
     /// A server of the Model Context Protocol.
     Mcp,
-    /// A hook.
     Hook,
 }
 
@@ -185,7 +183,6 @@ pub struct BlockProvenance {
 }
 
 impl BlockProvenance {
-    /// All of a block is of one provenance.
     pub fn whole(provenance: impl Into<Provenance>) -> Self {
         Self { parts: vec![(usize::MAX, provenance.into())] }
     }

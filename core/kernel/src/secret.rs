@@ -18,7 +18,6 @@ pub struct Secret(String);
 const SCRUB_BYTES: usize = 6;
 
 impl Secret {
-    /// Wraps a text.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }

@@ -10,7 +10,6 @@ pub struct Utterance {
     pub record: RecordId,
     /// Whose words it is.
     pub by: Provenance,
-    /// The words.
     pub text: String,
 }
 

@@ -88,7 +88,6 @@ pub enum QuerySource {
     SessionMemory,
     /// Writing a summary.
     Compact,
-    /// Consolidating memories.
     Dream,
     /// A sub-agent or a tool that asks a model, by its type.
     Agent(String),
@@ -157,10 +156,8 @@ impl<'de> Deserialize<'de> for QuerySource {
     }
 }
 
-/// One booked request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Booking {
-    /// Who asked.
     pub source: QuerySource,
     /// The model that answered.
     pub model: ModelId,
@@ -189,11 +186,9 @@ pub struct Ledger {
 /// The sum over the requests of one source to one model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LedgerLine {
-    /// How many requests.
     pub requests: u64,
     /// Their tokens.
     pub usage: Usage,
-    /// Their cost.
     pub cost: Usd,
     /// Requests whose model has no price; their cost is not in the sum.
     pub unpriced: u64,
@@ -209,7 +204,6 @@ impl LedgerLine {
 }
 
 impl Ledger {
-    /// Books one request.
     pub fn book(&mut self, booking: &Booking) {
         let line = LedgerLine {
             requests: 1,

@@ -54,7 +54,6 @@ pub struct Window {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WindowState {
-    /// There is room.
     Free,
     /// The threshold is near.
     Warning,
@@ -186,7 +185,6 @@ impl Reserves {
 /// Whether the conversation may be compacted without being asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AutoCompact {
-    /// It may.
     On,
     /// It may not.
     Off,

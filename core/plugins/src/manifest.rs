@@ -12,11 +12,9 @@ pub const MANIFEST: &str = ".claude-plugin/plugin.json";
 pub struct PluginManifest {
     /// Its name: the first part of the names of all that it brings.
     pub name: String,
-    /// Its version.
     pub version: Option<String>,
     /// Whether it is on where nobody said so.
     pub default_enabled: bool,
-    /// Folders of skills.
     pub skills: Vec<PluginPath>,
     /// Commands: files, or folders of them.
     pub commands: Vec<PluginPath>,
@@ -26,7 +24,6 @@ pub struct PluginManifest {
     pub styles: Vec<PluginPath>,
     /// What is run at events.
     pub hooks: Vec<JsonPart>,
-    /// Servers.
     pub servers: Vec<JsonPart>,
     /// What a person may set, with what holds where they did not.
     pub options: BTreeMap<String, String>,
@@ -43,12 +40,9 @@ pub enum PluginPath {
     Named(PathBuf),
 }
 
-/// A part of a plugin that is JSON.
 #[derive(Clone, Debug, PartialEq)]
 pub enum JsonPart {
-    /// In a file.
     File(PluginPath),
-    /// In the manifest.
     Inline(Map<String, Value>),
 }
 
@@ -61,15 +55,11 @@ pub enum ManifestError {
         /// What is wrong with it.
         reason: String,
     },
-    /// It has no name.
     #[error("its manifest has no name; add one")]
     NoName,
     /// The name cannot be one.
     #[error("{name:?} cannot name a plugin; use letters, digits, '-', '_' and '.'")]
-    BadName {
-        /// The name.
-        name: String,
-    },
+    BadName { name: String },
 }
 
 impl PluginManifest {

@@ -18,7 +18,6 @@ pub struct Filling {
     options: BTreeMap<String, String>,
 }
 
-/// Which holes are filled.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Holes {
     All,
@@ -40,13 +39,11 @@ impl Filling {
         Self { places, options }
     }
 
-    /// A text, filled in.
     #[must_use]
     pub fn text(&self, text: &str) -> String {
         self.filled(text, Holes::All)
     }
 
-    /// Servers, filled in.
     #[must_use]
     pub fn servers(&self, servers: &Map<String, Value>) -> Map<String, Value> {
         self.object(servers, Holes::All)

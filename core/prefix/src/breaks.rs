@@ -50,13 +50,11 @@ pub enum RequestBase {
 /// A request that is about to be sent.
 #[derive(Clone, Debug)]
 pub struct Sent {
-    /// Who asks.
     pub source: QuerySource,
     /// Whose request it continues.
     pub base: RequestBase,
     /// What makes up its key.
     pub fingerprint: Fingerprint,
-    /// When it is sent.
     pub at: Timestamp,
     /// Why it breaks with the requests before, where that was announced.
     pub declared: Option<BreakCause>,

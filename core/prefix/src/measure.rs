@@ -45,18 +45,13 @@ pub struct Shares {
     pub said: u64,
     /// What the model wrote, its thinking included.
     pub written: u64,
-    /// Calls of tools.
     pub calls: u64,
-    /// Results of tools.
     pub results: u64,
-    /// What was injected.
     pub injected: u64,
-    /// Summaries.
     pub summaries: u64,
 }
 
 impl Shares {
-    /// All of them.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.said + self.written + self.calls + self.results + self.injected + self.summaries
@@ -87,18 +82,15 @@ enum Part {
 /// One block of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Weighed {
-    /// What it weighs.
     pub weight: Weight,
     part: Part,
     is_cacheable: bool,
 }
 
-/// A request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measure<'a> {
     /// Blocks at the start that are as they were at the last look.
     pub kept: usize,
-    /// All blocks.
     pub blocks: &'a [Weighed],
     /// Positions of blocks with a breakpoint, in order.
     pub marks: Vec<usize>,

@@ -27,11 +27,8 @@ pub const CACHE_EDITS: &str = "cache_edits";
 pub struct Piece {
     /// The record that brought it.
     pub record: RecordId,
-    /// When that was.
     pub at: Timestamp,
-    /// Who wrote it.
     pub origin: PieceOrigin,
-    /// The block.
     pub block: Block,
     /// Whose words it holds (L5.33).
     pub provenance: BlockProvenance,
@@ -76,7 +73,6 @@ impl Piece {
 pub(crate) enum Link {
     /// The call of this tool.
     Call(ToolUseId, Arc<str>),
-    /// The result.
     Result(ToolUseId),
 }
 
@@ -93,7 +89,6 @@ impl Link {
 /// How a piece is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Showing {
-    /// As it is.
     Whole,
     /// A tool result, by its preview (L1).
     Spilled,
@@ -126,7 +121,6 @@ impl Message {
         Self { role, pieces: vec![piece] }
     }
 
-    /// Who speaks.
     #[must_use]
     pub fn role(&self) -> Role {
         self.role
@@ -293,14 +287,12 @@ fn kept(piece: &Piece) -> (ShownBlock<'_>, Option<&Piece>) {
 /// A block in a request: one of the log's, or one that the rules of the API ask for.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ShownBlock<'a> {
-    /// From the log.
     Kept(&'a Block),
     /// Made up, the same way every time.
     Made(Block),
 }
 
 impl ShownBlock<'_> {
-    /// The block itself.
     #[must_use]
     pub fn block(&self) -> &Block {
         match self {

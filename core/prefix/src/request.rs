@@ -24,7 +24,6 @@ const DIAGNOSTICS_BETA: &str = "cache-diagnosis-2026-04-07";
 /// A request that is ready to be sent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
-    /// The body.
     pub body: Bytes,
     /// Beta names for the header.
     pub betas: Vec<String>,

@@ -66,7 +66,6 @@ pub struct SimPiece {
     pub content: Hash,
     /// How many tokens it has.
     pub tokens: Tokens,
-    /// Its cache marker.
     pub breakpoint: Option<CacheTtl>,
 }
 
@@ -111,7 +110,6 @@ impl Default for SimConfig {
 /// Why the server would refuse a request's cache markers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SimError {
-    /// Too many markers.
     #[error("a request may have {max} cache markers and this one has {found}; remove some")]
     TooManyBreakpoints {
         /// How many there are.
@@ -121,10 +119,7 @@ pub enum SimError {
     },
     /// A longer TTL after a shorter one.
     #[error("the 1h cache marker at position {position} comes after a 5m one; put it before")]
-    TtlOrder {
-        /// Which piece.
-        position: usize,
-    },
+    TtlOrder { position: usize },
     /// The top-level marker and the last block's marker differ.
     #[error("the automatic cache marker and that of the last block differ in ttl; use one ttl")]
     AutomaticTtl,

@@ -40,7 +40,6 @@ pub struct Surroundings {
     pub platform: String,
     /// The day on which the session started.
     pub date: String,
-    /// The model.
     pub model: String,
     /// How answers are written, by setting.
     pub output_style: Option<String>,
@@ -57,7 +56,6 @@ pub struct Surroundings {
 /// How much the fixed prompt says (Q16).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Profile {
-    /// All of it.
     #[default]
     Full,
     /// What a model with a small window needs.

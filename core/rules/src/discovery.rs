@@ -39,18 +39,13 @@ pub enum Reason {
         glob: String,
     },
     /// Another instruction file imports it.
-    Import {
-        /// That file.
-        by: PathBuf,
-    },
+    Import { by: PathBuf },
 }
 
 /// One place to look at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstructionCandidate {
-    /// Where.
     pub path: PathBuf,
-    /// What is there.
     pub look: CandidateKind,
     /// Whose instructions it would hold.
     pub scope: InstructionScope,
@@ -61,7 +56,6 @@ pub struct InstructionCandidate {
 /// What is looked for at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CandidateKind {
-    /// An instruction file.
     File,
     /// One that is read only where its directory has no CLAUDE.md (I5).
     Fallback,

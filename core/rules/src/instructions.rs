@@ -9,9 +9,7 @@ use std::path::PathBuf;
 /// A text that the model is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstructionText {
-    /// The file.
     pub path: PathBuf,
-    /// Whose it is.
     pub scope: InstructionScope,
     /// Why it was loaded.
     pub reason: Reason,
@@ -22,9 +20,7 @@ pub struct InstructionText {
 /// A rule that waits for a file that its `paths` match (I2).
 #[derive(Clone, Debug)]
 pub struct Conditional {
-    /// The rule.
     pub path: PathBuf,
-    /// Whose it is.
     pub scope: InstructionScope,
     /// What it waits for.
     pub patterns: Patterns,
@@ -33,9 +29,7 @@ pub struct Conditional {
 /// One file that was met, for `everfold instructions` (I5).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstructionFile {
-    /// The file.
     pub path: PathBuf,
-    /// Whose it is.
     pub scope: InstructionScope,
     /// Why it was looked at.
     pub reason: Reason,
@@ -50,14 +44,12 @@ pub struct InstructionFile {
 /// What became of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileFate {
-    /// Loaded.
     Loaded,
     /// Loaded, and longer than is good: this many characters (I4).
     LoadedLarge {
         /// Its characters.
         chars: usize,
     },
-    /// It says nothing.
     Empty,
     /// It waits for a file that its `paths` match; these patterns never will.
     Waiting {
@@ -86,7 +78,6 @@ pub enum FileFate {
     Missing,
     /// It could not be read.
     Unreadable {
-        /// Why.
         message: String,
     },
 }

@@ -9,9 +9,7 @@ use std::path::{Path, PathBuf};
 /// How a file was touched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Touch {
-    /// It was read.
     Read,
-    /// It was written.
     Write,
 }
 

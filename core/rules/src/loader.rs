@@ -41,38 +41,28 @@ pub enum LoadRequest {
     Listing(PathBuf),
 }
 
-/// What is there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Given {
     /// Nothing, or not what was asked for.
     Missing,
     /// Something that could not be read.
-    Unreadable {
-        /// Why.
-        message: String,
-    },
+    Unreadable { message: String },
     /// Something that [`Loader::admits`] does not; it was not read.
     Outside {
         /// Where it really is, links resolved.
         real: PathBuf,
     },
     /// A file over the limit; it need not be read.
-    TooLarge {
-        /// Its size.
-        bytes: u64,
-    },
-    /// A file.
+    TooLarge { bytes: u64 },
     File {
         /// Where it really is, links resolved.
         real: PathBuf,
-        /// Its content.
         bytes: Vec<u8>,
     },
     /// The files of a directory.
     Listing(Vec<PathBuf>),
 }
 
-/// The loader itself.
 #[derive(Debug)]
 pub struct Loader<'a> {
     bounds: &'a Bounds,

@@ -40,7 +40,6 @@ impl Set {
 }
 
 impl Patterns {
-    /// Compiles patterns.
     #[must_use]
     pub fn new<T: AsRef<str>>(patterns: &[T], limits: &RulesLimits) -> Self {
         let mut out = Self::default();
@@ -84,7 +83,6 @@ impl Patterns {
         self.absolute.iter().any(|set| set.globs.is_match(path))
     }
 
-    /// The patterns as they were written.
     #[must_use]
     pub fn written(&self) -> &[String] {
         &self.written

@@ -10,7 +10,6 @@ use crate::skill::Skill;
 /// A piece of a filled body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BodyPart {
-    /// Text.
     Text(String),
     /// The output of this command.
     Command(String),

@@ -28,7 +28,6 @@ impl Shelf {
         Self { skills, problems }
     }
 
-    /// Every skill.
     #[must_use]
     pub fn skills(&self) -> &[Skill] {
         &self.skills

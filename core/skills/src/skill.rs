@@ -32,11 +32,8 @@ pub struct Skill {
     pub paths: Vec<String>,
     /// What is run at events once it is taken up, as settings write it.
     pub hooks: Map<String, Value>,
-    /// What it says.
     pub body: String,
-    /// Its file.
     pub path: PathBuf,
-    /// Whose it is.
     pub origin: SkillOrigin,
     /// What is wrong with its file, for `doctor`.
     pub faults: Vec<String>,
@@ -71,15 +68,12 @@ pub enum Invocation {
 /// Whose a skill is. What a repository brings may not widen permissions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SkillOrigin {
-    /// The person's own.
     Own,
     /// A repository's that the person trusts.
     Trusted,
-    /// A repository's.
     Repository,
 }
 
-/// The two forms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// A folder with `SKILL.md`, which names it.

@@ -68,7 +68,6 @@ pub(crate) struct Sidelines {
     last_prompt: Option<String>,
     summary: Option<String>,
     first_prompt: Option<String>,
-    /// The session's tag.
     pub(crate) tag: Option<String>,
     /// Where the conversation was taken back to, if nothing was said since.
     pub(crate) rewound_to: Option<RecordId>,

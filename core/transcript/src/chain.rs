@@ -38,7 +38,6 @@ use walk::Trunk;
 enum Retention {
     /// Those after the newest boundary.
     SinceBoundary,
-    /// All.
     Everything,
 }
 
@@ -165,7 +164,6 @@ impl Rebuild {
         }
     }
 
-    /// The conversation.
     #[must_use]
     pub fn finish(mut self) -> Conversation {
         let half = self.half();

@@ -22,7 +22,6 @@ const NOT_KEPT: &str = "everfoldNotKept";
 pub struct Checkpoint {
     /// The message, or the step back, after which it was changed.
     pub message: RecordId,
-    /// Where it is.
     pub path: PathBuf,
     /// What it was at that message.
     pub before: FileBefore,
@@ -30,7 +29,6 @@ pub struct Checkpoint {
     pub wrote: Option<String>,
 }
 
-/// What a file was.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileBefore {
     /// There was none.
@@ -46,7 +44,6 @@ pub enum FileBefore {
 pub enum CheckpointLine {
     /// The first.
     First,
-    /// Another.
     Later,
 }
 

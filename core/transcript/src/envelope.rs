@@ -12,7 +12,6 @@ use std::collections::BTreeMap;
 pub struct Envelope {
     /// The session; in a sub-agent's file the session that started it.
     pub session: SessionId,
-    /// The working directory.
     pub cwd: String,
     /// Version of the program that writes.
     pub version: String,
@@ -44,9 +43,7 @@ pub enum Side {
 /// Where a copied record came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForkedFrom {
-    /// The session that was forked.
     pub session: SessionId,
-    /// The record there.
     pub record: RecordId,
 }
 

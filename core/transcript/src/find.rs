@@ -40,21 +40,16 @@ pub struct SearchTerms {
     place: bytes::Regex,
 }
 
-/// Who said something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Who {
-    /// The person.
     Person,
-    /// The model.
     Assistant,
-    /// A tool.
     Tool,
     /// A summary of what came before.
     Summary,
 }
 
 impl Who {
-    /// In a word.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {

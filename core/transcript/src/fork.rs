@@ -16,10 +16,8 @@ use std::collections::BTreeMap;
 /// Fields that a copy does not have.
 const DROPPED: [&str; 4] = ["teamName", "agentName", "slug", "sourceToolAssistantUUID"];
 
-/// A forked conversation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ForkedTranscript {
-    /// Its records.
     pub records: Vec<Record>,
     /// The lines of its transcript, one for each record.
     pub lines: Vec<String>,

@@ -62,7 +62,6 @@ pub enum Decoded {
 /// A record and what its line said besides.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// The record.
     pub record: Record,
     /// Further blocks of the same response, where another tool wrote several
     /// into one line. Their ids are made from the line's.
@@ -77,7 +76,6 @@ pub struct Line {
 /// A line that only links others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// Its id.
     pub id: RecordId,
     /// The line before it.
     pub parent: Option<RecordId>,
@@ -88,11 +86,8 @@ pub struct Link {
 /// What a line says besides its record. All of it may be missing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
-    /// The session.
     pub session: Option<SessionId>,
-    /// The working directory.
     pub cwd: Option<String>,
-    /// The branch.
     pub git_branch: Option<String>,
     /// Version of the program that wrote it.
     pub version: Option<String>,

@@ -10,7 +10,6 @@ use everfold_kernel::{SessionId, Timestamp};
 /// One session in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
-    /// The session.
     pub session: SessionId,
     /// Its title: the person's, the model's, the newest prompt, a summary, or
     /// the first prompt, whichever there is first.
@@ -21,7 +20,6 @@ pub struct Listed {
     pub cwd: Option<String>,
     /// The branch that was checked out last.
     pub git_branch: Option<String>,
-    /// Its tag.
     pub tag: Option<String>,
     /// Time of the first line that has one.
     pub first: Option<Timestamp>,
@@ -31,7 +29,6 @@ pub struct Listed {
     pub side: Side,
     /// When the file was last written.
     pub modified: Timestamp,
-    /// Its size.
     pub bytes: u64,
 }
 

@@ -17,9 +17,7 @@ const REMOVED_THINKING: &str = "(thinking that held a secret was removed)";
 /// What a line is after its texts were changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Redacted {
-    /// As it was.
     Same,
-    /// This.
     Line(String),
     /// It goes: it says at which bytes others stand, and they moved.
     Gone,

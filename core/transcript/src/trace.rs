@@ -33,19 +33,15 @@ struct Node {
 /// A place that one can go back to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stop {
-    /// Its record.
     pub id: RecordId,
     /// The record before it in the conversation.
     pub before: Option<RecordId>,
     /// Its line in the file, from 1.
     pub line: u64,
-    /// When it was.
     pub at: Timestamp,
-    /// What it is.
     pub kind: StopKind,
 }
 
-/// What a stop is.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StopKind {
     /// The person said this.

@@ -12,7 +12,6 @@ use std::time::Duration;
 /// The part of a wait that chance may take off.
 const JITTER: f64 = 0.25;
 
-/// What went wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// The server answered with this status.
@@ -39,22 +38,18 @@ pub struct ServerWish {
 pub struct RetryInput {
     /// How often the request was tried again already; 0 after the first try.
     pub attempt: u32,
-    /// What went wrong.
     pub failure: Failure,
     /// What the server wants.
     pub wish: ServerWish,
-    /// The time.
     pub now: Timestamp,
     /// A number of chance, 0 to 1.
     pub random: f64,
 }
 
-/// The decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Retry {
     /// Try again after this wait.
     After(Duration),
-    /// Give up.
     No,
 }
 

@@ -17,7 +17,6 @@ pub(super) struct Checkout {
 }
 
 enum Place {
-    /// A git worktree.
     Ours(Worktree),
     /// What a hook made, and alone can take away.
     Given(PathBuf),

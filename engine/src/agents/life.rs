@@ -24,7 +24,6 @@ const LINE_CHARS: usize = 120;
 #[error("{0}")]
 pub(super) struct AgentFailed(String);
 
-/// Who an agent is.
 #[derive(Clone, Debug)]
 pub(super) struct Brief {
     pub(super) id: String,

@@ -70,7 +70,6 @@ impl Summing {
         }
     }
 
-    /// The next summary.
     pub(super) async fn next(&mut self) -> String {
         let Some(watch) = &mut self.watch else { return std::future::pending().await };
         loop {

@@ -39,7 +39,6 @@ pub enum Slots {
     /// As many as come.
     #[default]
     Many,
-    /// One.
     One,
 }
 
@@ -68,12 +67,10 @@ impl Scheduler {
         self.phase.send_replace(Phase::Between);
     }
 
-    /// The conversation asks.
     pub fn asks(&self) {
         self.phase.send_replace(Phase::Asked);
     }
 
-    /// Its answer begins.
     pub fn is_answered(&self) {
         self.phase.send_if_modified(|phase| {
             std::mem::replace(phase, Phase::Answering) != Phase::Answering
@@ -85,7 +82,6 @@ impl Scheduler {
         self.phase.send_replace(Phase::Between);
     }
 
-    /// The turn is over.
     pub fn turn_ends(&self) {
         self.phase.send_replace(Phase::Idle);
     }

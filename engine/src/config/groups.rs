@@ -23,7 +23,6 @@ pub struct ModelSetup {
     pub small: ModelId,
     /// The model that answers when the first is overloaded.
     pub fallback: Option<ModelId>,
-    /// Models and prices.
     pub table: ModelTable,
     /// What a person set about the window.
     pub window: Overrides,
@@ -35,7 +34,6 @@ pub struct ModelSetup {
     pub thinking: Option<Thinking>,
     /// The effort asked for.
     pub effort: Option<String>,
-    /// Beta names.
     pub betas: Vec<String>,
     /// What the provider offers beyond what every one does.
     pub offers: Offers,
@@ -101,7 +99,6 @@ pub struct SetupFiles {
     pub settings_files: Vec<(&'static str, PathBuf)>,
 }
 
-/// Where tools work.
 #[derive(Clone, Debug)]
 pub struct Workplace {
     /// The root of the project: what paths in memories are seen from.
@@ -122,7 +119,6 @@ pub struct Workplace {
 pub struct PermissionSetup {
     /// How permissions are decided.
     pub mode: PermissionMode,
-    /// Rules.
     pub rules: Permissions,
     /// What commands are held to by the operating system (S8).
     pub confinement: Confinement,

@@ -39,10 +39,8 @@ pub struct DreamWish {
     pub mode: Mode,
 }
 
-/// Whether gates count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Gates {
-    /// They do.
     #[default]
     Kept,
     /// They do not; the lock does.
@@ -52,21 +50,17 @@ pub enum Gates {
 /// Whether a dream changes anything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// It does.
     #[default]
     Apply,
     /// It only shows what it would.
     Show,
 }
 
-/// How a dream ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DreamEnd {
-    /// Memories are consolidated.
     Done(Box<Dreamt>),
     /// There was nothing to do, and why.
     Nothing(String),
-    /// Somebody else dreams.
     Locked(Holder),
     /// Nothing was changed, and why.
     Failed(String),
@@ -74,10 +68,8 @@ pub enum DreamEnd {
     Stopped,
 }
 
-/// What a dream did.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dreamt {
-    /// Who dreamt.
     pub by: Dreamer,
     /// What was done, and why.
     pub report: DreamReport,
@@ -87,11 +79,9 @@ pub struct Dreamt {
     pub entry: Option<u64>,
     /// What the model used.
     pub usage: Usage,
-    /// What that cost.
     pub cost: Usd,
 }
 
-/// Who dreams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dreamer {
     /// Rules alone (L6.9).
@@ -103,7 +93,6 @@ pub enum Dreamer {
 /// What changed in one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// The file.
     pub path: String,
     /// What it held; none: it is new.
     pub before: Option<String>,
@@ -114,9 +103,7 @@ pub struct Change {
 /// A dream that runs.
 #[derive(Debug)]
 pub struct Dreaming {
-    /// Its task.
     pub task: String,
-    /// How it ends.
     pub end: oneshot::Receiver<DreamEnd>,
 }
 

@@ -15,7 +15,6 @@ pub(super) enum Touch {
     No,
     /// It could: nobody can tell before it runs.
     Could,
-    /// It does.
     Yes,
 }
 

@@ -185,9 +185,7 @@ const OWN_FILES: &[&str] =
 /// Where credentials are looked for.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Homes<'a> {
-    /// The person's.
     pub(super) person: Option<&'a Path>,
-    /// Our own.
     pub(super) own: Option<&'a Path>,
 }
 

@@ -14,15 +14,11 @@ pub enum Footprint {
     Nothing,
     /// Reads a file or a tree.
     Read(PathBuf),
-    /// Changes a file.
     Edit(PathBuf),
-    /// Runs a command.
     Command(Box<CommandUse>),
     /// Reads a page of this host.
     Fetch {
-        /// The page.
         url: String,
-        /// Its host.
         host: String,
     },
     /// Calls a tool of a server, which may do anything.
@@ -37,7 +33,6 @@ pub enum Footprint {
 /// A command, looked through.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandUse {
-    /// Its text.
     pub text: String,
     /// What it runs and names.
     pub outline: CommandOutline,

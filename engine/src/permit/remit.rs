@@ -22,7 +22,6 @@ pub struct Remit {
 pub enum Room {
     /// Markdown files in a directory that nothing hides.
     Markdown(PathBuf),
-    /// One file.
     File(PathBuf),
 }
 

@@ -9,7 +9,6 @@ use globset::{GlobBuilder, GlobMatcher};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// One rule.
 #[derive(Clone, Debug)]
 pub struct Rule {
     text: String,
@@ -20,13 +19,10 @@ pub struct Rule {
 /// What of a tool's calls a rule is about.
 #[derive(Clone, Debug)]
 enum Scope {
-    /// All.
     All,
-    /// Exactly this command.
     Command(String),
     /// Commands that start with these words.
     CommandPrefix(Vec<String>),
-    /// Paths that match.
     Path(Box<PathScope>),
     /// Pages of this host and those below it.
     Host(String),

@@ -97,14 +97,11 @@ pub struct Crew {
     pub(crate) me: Me,
 }
 
-/// Who one is.
 #[derive(Clone)]
 pub(crate) enum Me {
     /// The conversation with the person.
     Main,
-    /// An agent.
     Agent {
-        /// Its id.
         id: String,
         /// What it is called.
         label: String,

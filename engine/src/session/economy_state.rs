@@ -40,7 +40,9 @@ pub(crate) struct PendingSummary {
 /// What came of asking for a summary.
 pub(crate) enum SummaryAnswer {
     /// What the model wrote, and when it was asked.
-    Text { text: String, asked: Timestamp },
-    /// Nothing, and why.
+    Text {
+        text: String,
+        asked: Timestamp,
+    },
     Failed(String),
 }

@@ -107,7 +107,6 @@ impl FileHistory {
         (isolation == Isolation::None).then(|| Arc::new(self.clone()) as _)
     }
 
-    /// Limits have changed.
     pub(crate) fn follow(&self, limits: &Arc<Limits>) {
         *self.0.limits.lock().unwrap_or_else(PoisonError::into_inner) = Arc::clone(limits);
     }

@@ -29,20 +29,15 @@ use tokio_util::sync::CancellationToken;
 /// Whose conversation a session is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Thread {
-    /// A person's.
     Main,
     /// An agent's, with a log, a window and letters of its own (L7.4).
     Agent {
-        /// Who asks.
         source: QuerySource,
-        /// What it started from.
         start: Start,
     },
     /// A background agent's.
     Fork {
-        /// Who asks.
         source: QuerySource,
-        /// What it started from.
         start: Start,
         /// When it is done.
         until: Until,
@@ -78,9 +73,7 @@ pub struct Errand {
     pub source: QuerySource,
     /// What it is told, after the conversation.
     pub directive: String,
-    /// What it starts from.
     pub start: Start,
-    /// What it may do.
     pub remit: Remit,
     /// Most requests.
     pub max_requests: u32,
@@ -111,11 +104,9 @@ pub struct Fork {
 /// Where an agent works, in place of where its parent does.
 #[derive(Clone)]
 pub struct Ground {
-    /// Files.
     pub files: Arc<dyn Files>,
     /// Glob and grep.
     pub search: Arc<dyn Search>,
-    /// The shell.
     pub shell: Arc<dyn Shell>,
 }
 
@@ -130,7 +121,6 @@ pub struct Report {
 }
 
 impl Session {
-    /// Who asks.
     pub(crate) fn source(&self) -> QuerySource {
         match &self.thread {
             Thread::Main => QuerySource::Main,

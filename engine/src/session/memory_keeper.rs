@@ -60,7 +60,6 @@ impl Keeper {
         self.propose(memories, proposal).await
     }
 
-    /// Proposes a memory.
     pub(crate) async fn propose(
         &self,
         memories: &dyn Memories,

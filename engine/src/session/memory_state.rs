@@ -229,7 +229,6 @@ pub(crate) type Found = Option<Attachment>;
 /// Whether a session uses memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MemorySwitch {
-    /// It does, where there is any.
     #[default]
     On,
     /// It does not.

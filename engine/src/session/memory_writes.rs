@@ -29,7 +29,6 @@ pub(crate) struct MemoryFiles {
     writer: Writer,
 }
 
-/// Who writes.
 pub(crate) enum Writer {
     /// The main agent, in front of the person.
     Main(Main),
@@ -37,7 +36,6 @@ pub(crate) enum Writer {
     Reviewer(Arc<Keeper>),
 }
 
-/// The main agent.
 #[derive(Clone)]
 pub(crate) struct Main {
     pub(crate) session: SessionId,

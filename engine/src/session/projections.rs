@@ -32,7 +32,6 @@ pub(crate) const CARRIED: &str = "carried";
 pub(crate) struct Projections {
     /// The conversation as the model sees it.
     pub(crate) fold: Fold,
-    /// What was used.
     pub(crate) ledger: Ledger,
     /// The data of attachments, by their records: the fold keeps their bytes.
     pub(crate) attached: BTreeMap<RecordId, Value>,

@@ -72,7 +72,6 @@ impl Prompt {
         self
     }
 
-    /// This and then that.
     #[must_use]
     pub fn and(mut self, other: Self) -> Self {
         self.blocks.extend(other.blocks);
@@ -80,7 +79,6 @@ impl Prompt {
         self
     }
 
-    /// Its blocks.
     #[must_use]
     pub fn blocks(&self) -> &[Block] {
         &self.blocks
@@ -92,7 +90,6 @@ impl Prompt {
         &self.provenance
     }
 
-    /// Its texts.
     #[must_use]
     pub fn text(&self) -> String {
         text_of(&self.blocks)

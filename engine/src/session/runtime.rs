@@ -28,7 +28,6 @@ use tokio::sync::oneshot;
 
 /// What lives beside the log.
 pub(crate) struct Runtime {
-    /// Who watches.
     pub(crate) events: Option<Events>,
     /// What can be seen of the session while a turn has it.
     pub(crate) live: Live,
@@ -80,7 +79,6 @@ pub(crate) struct Branch {
     pub(crate) staged: Vec<Staged>,
     /// Texts of files that the next message names.
     pub(crate) mentioned: Vec<Attachment>,
-    /// The running notes.
     pub(crate) notes: NotesState,
     /// What keeps a turn from costing without end.
     pub(crate) guard: TurnGuard,

@@ -25,12 +25,10 @@ pub(crate) struct TurnGuard {
 }
 
 impl TurnGuard {
-    /// Another turn begins.
     pub(crate) fn begin_turn(&mut self) {
         *self = Self { since_compaction: self.since_compaction, ..Self::default() };
     }
 
-    /// The model answered.
     pub(crate) fn answered(&mut self) {
         self.since_compaction = self.since_compaction.map(|count| count.saturating_add(1));
     }

@@ -13,7 +13,6 @@ use everfold_kernel::{Ledger, ModelId, SessionId, Window};
 use everfold_prefix::Fold;
 
 impl Session {
-    /// Its id.
     #[must_use]
     pub fn id(&self) -> &SessionId {
         &self.log.id

@@ -25,7 +25,6 @@ pub(crate) struct PromptCall {
     prompt: String,
     /// Its whole name, as it was typed.
     pub(crate) name: String,
-    /// What followed it.
     pub(crate) args: String,
     arguments: Map<String, Value>,
 }
@@ -48,7 +47,6 @@ pub(crate) fn called_prompt(session: &Session, text: &str) -> Option<PromptCall>
     })
 }
 
-/// The text of a prompt.
 pub(crate) async fn prompt_text(
     session: &Session,
     call: &PromptCall,

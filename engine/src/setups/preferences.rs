@@ -26,7 +26,6 @@ pub enum ThinkingWish {
     Usual,
     /// Not at all.
     Off,
-    /// As it decides.
     Adaptive,
     /// At most so many tokens.
     Budget(u64),
@@ -38,10 +37,8 @@ const LEAST_BUDGET: u64 = 1_024;
 /// Why a choice cannot be had.
 #[derive(Debug, thiserror::Error)]
 pub enum PreferenceError {
-    /// No such effort.
     #[error("there is no effort {0:?}; there are {list}", list = EFFORTS.join(", "))]
     UnknownEffort(String),
-    /// No model.
     #[error("without a model there is no effort to ask for")]
     NoModel,
     /// The dialect has no word for it.
@@ -65,7 +62,6 @@ pub enum PreferenceError {
         /// The most.
         most: u64,
     },
-    /// The log.
     #[error(transparent)]
     Session(#[from] Error),
 }
@@ -208,7 +204,6 @@ async fn change_params(session: &mut Session, params: Params) -> Result<(), Erro
 pub struct Chosen {
     /// The style of answers.
     pub style: Option<String>,
-    /// Their language.
     pub language: Option<String>,
 }
 

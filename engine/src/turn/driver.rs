@@ -35,7 +35,6 @@ const NO_ROOM: &str = "the prompt is too long for the model, and there is nothin
 enum Called {
     /// Nothing: it is what they say.
     Nothing,
-    /// A skill.
     Skill(SkillRequest),
     /// A prompt of a server, and its text.
     Prompt(PromptCall, String),

@@ -39,11 +39,9 @@ enum Whose {
     Any,
     /// One that keeps itself: the person's, and those of agents.
     Kept,
-    /// The person's.
     Main,
 }
 
-/// What joins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Joining {
     Switches,

@@ -163,12 +163,7 @@ pub(crate) async fn attach_named_files(session: &mut Session) -> Result<(), Erro
 pub enum PasteError {
     /// Too many bytes.
     #[error("it has {has} bytes, more than the {most} that can be shown (limit read_media_bytes)")]
-    TooLarge {
-        /// Its size.
-        has: u64,
-        /// The limit.
-        most: u64,
-    },
+    TooLarge { has: u64, most: u64 },
     /// Of no kind that models take.
     #[error("it is neither a picture (PNG, JPEG, GIF, WebP) nor a PDF")]
     Unknown,

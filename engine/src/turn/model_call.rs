@@ -101,7 +101,6 @@ pub(crate) async fn ask_model(
 /// Whether a request may be made.
 #[derive(PartialEq, Eq)]
 enum Turn {
-    /// It may.
     Comes,
     /// It was stopped before.
     GaveUp,

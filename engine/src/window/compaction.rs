@@ -39,9 +39,7 @@ pub use everfold_compact::{CompactionScope, Trigger};
 /// What a person or the ladder asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compaction {
-    /// Which part.
     pub scope: CompactionScope,
-    /// Who asks.
     pub trigger: Trigger,
     /// What the person wants kept in mind.
     pub guidance: Option<String>,

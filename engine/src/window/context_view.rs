@@ -47,7 +47,6 @@ pub struct ContextView {
 /// A count at which something happens.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Threshold {
-    /// What happens there.
     pub kind: ThresholdKind,
     /// From which count on.
     pub tokens: Tokens,
@@ -61,14 +60,12 @@ pub enum ThresholdKind {
     Warning,
     /// The conversation is compacted.
     AutoCompact,
-    /// Requests are refused.
     Refuse,
 }
 
 /// One kind of content.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Category {
-    /// Its id.
     pub id: &'static str,
     /// The id that it is a part of.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -77,7 +74,6 @@ pub struct Category {
     pub name: &'static str,
     /// What the space is.
     pub kind: CategoryKind,
-    /// Its size.
     pub tokens: Tokens,
 }
 
@@ -85,7 +81,6 @@ pub struct Category {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CategoryKind {
-    /// Filled.
     Used,
     /// Open to the conversation.
     Free,

@@ -20,15 +20,12 @@ const WORDS_CHARS: usize = 200;
 pub struct InView {
     /// Its place, from 1.
     pub number: usize,
-    /// The record.
     pub record: RecordId,
     /// What it is: the id of a category of [`crate::window::context_view`].
     pub category: &'static str,
     /// Its first words, on one line.
     pub words: String,
-    /// Its size.
     pub tokens: Tokens,
-    /// How it is shown.
     #[serde(skip)]
     pub shown: Showing,
     /// Whether a person pinned it.

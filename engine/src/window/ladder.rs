@@ -39,7 +39,6 @@ impl Rung {
 
 /// What a rung came to.
 pub(crate) enum Climbed {
-    /// Go on.
     Done,
     /// No request can be made; the person is told why.
     Blocked(String),

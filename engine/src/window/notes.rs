@@ -34,7 +34,6 @@ pub const PLACE: &str = "session-memory/summary.md";
 /// Why notes cannot be read, kept or changed, in words for a person.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotesError {
-    /// The file.
     #[error("the notes cannot be used: {0}")]
     File(#[from] FileError),
     /// The file is no text.
@@ -46,7 +45,6 @@ pub enum NotesError {
     /// The update came to nothing.
     #[error("the notes were not updated: {0}")]
     NotUpdated(&'static str),
-    /// The model failed.
     #[error("the model failed: {0}")]
     Model(String),
     /// What the model made of them is not taken.
@@ -59,7 +57,6 @@ pub enum NotesError {
 pub enum NotesUpdate {
     /// There are newer notes.
     Changed,
-    /// They are as they were.
     Unchanged,
     /// None was made.
     Refused(NotesError),
@@ -68,13 +65,11 @@ pub enum NotesUpdate {
 /// The notes as they are on disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotesFile {
-    /// What they say.
     pub text: String,
     /// What has to be there for a change of them to go through.
     pub expect: Expect,
 }
 
-/// Where the notes are, or would be.
 #[must_use]
 pub fn notes_path(session: &Session) -> PathBuf {
     session.world.transcripts.session_dir(&session.log.id).join(PLACE)

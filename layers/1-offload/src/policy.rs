@@ -18,7 +18,6 @@ const SERVER_TOOLS: &str = "mcp__";
 pub enum ResultCap {
     /// All of it stays, whatever its size.
     Infinite,
-    /// So many.
     Chars(u64),
 }
 

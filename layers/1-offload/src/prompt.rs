@@ -14,7 +14,6 @@ const WORTH_CUTTING: usize = 2;
 /// A message with pieces of it on disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShortPrompt {
-    /// What is sent.
     pub text: String,
     /// Whose words that are.
     pub provenance: BlockProvenance,

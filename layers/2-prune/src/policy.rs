@@ -24,7 +24,6 @@ pub(crate) const MCP_PREFIX: &str = "mcp__";
 pub struct Situation<'a> {
     /// Whose request comes next.
     pub thread: RequestThread,
-    /// The time.
     pub now: Timestamp,
     /// When a fork last read the prefix of this conversation, which kept it
     /// in the cache.
@@ -35,16 +34,13 @@ pub struct Situation<'a> {
     pub model: &'a ModelSpec,
     /// What the provider says of cache edits.
     pub cache_edits: CacheEdits,
-    /// The switches.
     pub flags: &'a Flags,
-    /// The limits.
     pub limits: &'a Limits,
 }
 
 /// Whose request comes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestThread {
-    /// The conversation itself.
     Main,
     /// A fork: it shows the parent's bytes, and decides nothing about them.
     Fork,
@@ -53,7 +49,6 @@ pub enum RequestThread {
 /// Whether the next request starts as the last one did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Prefix {
-    /// It does.
     #[default]
     Kept,
     /// It does not: another model or prelude, a boundary. The cache is of no

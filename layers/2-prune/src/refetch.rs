@@ -32,7 +32,6 @@ pub(crate) struct Again<'a> {
     /// after some of them did.
     prompt: Tokens,
     limits: &'a PruneLimits,
-    /// All results.
     results: usize,
 }
 

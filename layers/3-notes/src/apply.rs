@@ -34,22 +34,10 @@ pub enum Rejected {
     Unchanged,
     /// They are over their cap already, and would become longer (L3.3).
     #[error("the notes have {before} tokens, may have {most}, and would have {after}")]
-    Longer {
-        /// What they have.
-        before: u64,
-        /// What they would have.
-        after: u64,
-        /// What they may have.
-        most: u64,
-    },
+    Longer { before: u64, after: u64, most: u64 },
     /// There is far too much of it.
     #[error("the notes would have {bytes} bytes, more than {most}")]
-    TooLarge {
-        /// What they would have.
-        bytes: u64,
-        /// The limit.
-        most: u64,
-    },
+    TooLarge { bytes: u64, most: u64 },
 }
 
 /// Judges what an agent made of the notes. That a cap is passed is no reason to

@@ -14,7 +14,6 @@ const CURRENT: &str = "currentNotes";
 pub struct Hints<'a> {
     /// Where the notes are.
     pub path: &'a str,
-    /// The session.
     pub session: &'a str,
     /// Where the session works.
     pub cwd: &'a str,

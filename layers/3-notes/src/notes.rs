@@ -40,7 +40,6 @@ pub enum Flaw {
 pub struct Over {
     /// Its name, without marks.
     pub name: String,
-    /// What it holds.
     pub tokens: Tokens,
 }
 

@@ -22,7 +22,6 @@ pub enum Nothing {
         /// Most that is kept.
         most: u64,
     },
-    /// All that is there would stay.
     #[error("nothing would go")]
     AllStays,
 }

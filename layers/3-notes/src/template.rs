@@ -11,7 +11,6 @@ pub struct Template {
     pub(crate) sections: Vec<Section>,
 }
 
-/// One section of a template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Section {
     /// The heading, with its marks.
@@ -25,7 +24,6 @@ pub(crate) struct Section {
 /// Why a person's template cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unusable {
-    /// It has no heading.
     #[error("it has no headings; start each section with a line such as \"# Current State\"")]
     NoHeading,
     /// Two sections could not be told apart.

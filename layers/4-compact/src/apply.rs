@@ -22,9 +22,7 @@ use serde_json::{Map, Value, json};
 /// A summary that is to be put in place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
-    /// Its text.
     pub text: String,
-    /// Who wrote it.
     pub way: Summariser,
     /// The share of the facts that it had by itself, 0 to 1.
     pub retention: f64,
@@ -74,9 +72,7 @@ impl AppliedCompaction {
 /// Where a compaction happens.
 #[derive(Clone, Copy, Debug)]
 pub struct CompactionContext<'a> {
-    /// The conversation.
     pub fold: &'a Fold,
-    /// Its window.
     pub window: &'a Window,
     /// The limits in force.
     pub limits: &'a Limits,

@@ -24,7 +24,6 @@ pub struct Checked {
     pub retention: f64,
     /// How many facts were looked up.
     pub facts: usize,
-    /// What was missing.
     pub missing: Vec<Fact>,
 }
 
@@ -41,7 +40,6 @@ pub enum Fact {
     Error {
         /// Its first line.
         text: String,
-        /// What failed.
         of: String,
         /// The record of the result.
         record: Option<everfold_kernel::RecordId>,

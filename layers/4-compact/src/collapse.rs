@@ -29,7 +29,6 @@ pub struct CollapseCandidate {
 /// A span with its summary, not yet shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Staged {
-    /// The span.
     pub span: CollapseCandidate,
     /// What will stand in its place.
     pub summary: String,
@@ -38,7 +37,6 @@ pub struct Staged {
 /// Where the conversation stands, while collapsing is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pressure {
-    /// Collapsing is off.
     Off,
     /// There is room: spans may be staged.
     Stage,

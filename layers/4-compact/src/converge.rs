@@ -21,7 +21,6 @@ pub enum Rejection {
     StillOver {
         /// Tokens after it.
         after: u64,
-        /// The threshold.
         threshold: u64,
     },
     /// Too little would be gained.
@@ -34,10 +33,7 @@ pub enum Rejection {
     },
     /// The model gave no summary.
     #[error("the model gave no summary: {reason}")]
-    NoSummary {
-        /// What happened.
-        reason: String,
-    },
+    NoSummary { reason: String },
 }
 
 impl Classify for Rejection {

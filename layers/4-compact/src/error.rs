@@ -7,11 +7,7 @@ use everfold_kernel::{Class, Classify, RecordId};
 pub enum Error {
     /// The record is not in view.
     #[error("{record} is not in view; name a message that is shown")]
-    UnknownRecord {
-        /// Which.
-        record: RecordId,
-    },
-    /// Nothing would go.
+    UnknownRecord { record: RecordId },
     #[error("there is nothing to summarise there; choose another message")]
     NothingToSummarise,
     /// The pins would be over their limit.
@@ -19,36 +15,23 @@ pub enum Error {
     PinsFull {
         /// Tokens with the new pin.
         tokens: u64,
-        /// The limit.
         max: u64,
     },
     /// The record is kept already.
     #[error("{record} is pinned already")]
-    AlreadyPinned {
-        /// Which.
-        record: RecordId,
-    },
+    AlreadyPinned { record: RecordId },
     /// The range ends before it starts.
     #[error("{to} comes before {from}; name the earlier message first")]
-    Backwards {
-        /// The start.
-        from: RecordId,
-        /// The end.
-        to: RecordId,
-    },
+    Backwards { from: RecordId, to: RecordId },
     /// A pin is in the way.
     #[error("{record} is pinned and lies in the range; take the pin out first")]
-    HoldsPin {
-        /// Which.
-        record: RecordId,
-    },
+    HoldsPin { record: RecordId },
     /// A call in the range has no result yet.
     #[error("a tool call in the range is not answered yet; wait for its result")]
     OpenCall,
     /// A template of ours could not be filled: a defect of this version.
     #[error("the prompt {name} could not be written: {source}")]
     Prompt {
-        /// Which.
         name: &'static str,
         /// What its engine said.
         source: minijinja::Error,

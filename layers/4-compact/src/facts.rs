@@ -34,7 +34,6 @@ pub struct SpanFacts {
     pub spans: Vec<Span>,
     /// Spans that went before, as an earlier summary names them.
     pub earlier_spans: Vec<Span>,
-    /// Messages in it.
     pub messages: usize,
     /// Tokens in it, before calibration.
     pub tokens: Tokens,
@@ -43,13 +42,11 @@ pub struct SpanFacts {
 /// One call of a tool.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PastCall {
-    /// The record of the call.
     pub record: RecordId,
     /// Its name, by which its result is known.
     pub id: ToolUseId,
     /// The record of its result, if it came.
     pub result: Option<RecordId>,
-    /// The tool.
     pub tool: String,
     /// What it was called on: a path, a command, or the arguments.
     pub target: String,
@@ -64,7 +61,6 @@ pub enum CallOutcome {
     Worked(String),
     /// It failed; the first lines of why.
     Failed(String),
-    /// No result came.
     Unanswered,
 }
 
@@ -97,7 +93,6 @@ fn as_text<S: serde::Serializer>(id: &RecordId, serializer: S) -> Result<S::Ok, 
 }
 
 impl SpanFacts {
-    /// Reads a conversation.
     #[must_use]
     pub fn of(fold: &Fold, limits: &Limits) -> Self {
         let mut past = Self { messages: fold.messages().len(), ..Self::default() };

@@ -20,7 +20,6 @@ pub enum Attempt {
 /// What an answer gave.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ParsedSummary {
-    /// The summary.
     Summary(String),
     /// None: ask once more, with [`again`].
     NeedsRetry,

@@ -19,7 +19,6 @@ use std::collections::BTreeSet;
 /// named stays.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CompactionScope {
-    /// All of it.
     All,
     /// What comes after this record; the earlier prefix stays, and its cache.
     From(RecordId),
@@ -32,7 +31,6 @@ pub enum CompactionScope {
 pub enum Trigger {
     /// The threshold, or a request that was refused as too long.
     Auto,
-    /// A person.
     Manual,
 }
 
@@ -50,7 +48,6 @@ impl Trigger {
 /// Who writes the summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Summariser {
-    /// A model.
     Model,
     /// It is there already: the running notes (L3.6).
     Notes,
@@ -95,7 +92,6 @@ pub struct Guidance<'a> {
 pub struct Plan {
     /// Which part is summarised.
     pub scope: CompactionScope,
-    /// Who asked.
     pub trigger: Trigger,
     /// Records that stay, in order.
     pub preserved: Vec<RecordId>,

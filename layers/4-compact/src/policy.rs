@@ -7,7 +7,6 @@
 use everfold_kernel::{Flag, Flags, Limits, QuerySource, Tokens, Window};
 use everfold_prefix::Fold;
 
-/// Whose conversation it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConversationKind {
     /// The one with the person.

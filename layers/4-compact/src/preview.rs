@@ -30,7 +30,6 @@ pub struct CompactionPreview {
 /// One kind of content.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PreviewCategory {
-    /// Its name.
     pub name: &'static str,
     /// Tokens that go, before calibration.
     pub goes: u64,
@@ -41,7 +40,6 @@ pub struct PreviewCategory {
 /// One record that stays.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct KeptRecord {
-    /// Its id.
     pub record: String,
     /// Its first words.
     pub words: String,
@@ -49,7 +47,6 @@ pub struct KeptRecord {
     pub pinned: bool,
 }
 
-/// What a compaction did.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CompactionReport {
     /// Who wrote the summary.

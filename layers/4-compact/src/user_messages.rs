@@ -14,7 +14,6 @@ use everfold_kernel::{Limits, RecordId};
 pub struct UserMessage {
     /// The record; none where an earlier summary does not name it.
     pub record: Option<RecordId>,
-    /// Its text.
     pub text: String,
     /// Whether this is all of it.
     pub part: MessageExtent,
@@ -23,9 +22,7 @@ pub struct UserMessage {
 /// How much of a message is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MessageExtent {
-    /// All of it.
     Whole,
-    /// Its start.
     Excerpt,
 }
 

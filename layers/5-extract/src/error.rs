@@ -2,7 +2,6 @@
 
 use everfold_kernel::{Class, Classify};
 
-/// What failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The prompt has a hole that nothing fills, or is broken.

@@ -26,7 +26,6 @@ pub struct SessionSetting {
 /// Whether a setting allows something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Allowed {
-    /// It does.
     Yes,
     /// It does not.
     No,
@@ -35,7 +34,6 @@ pub enum Allowed {
 /// Whether a session runs on a machine that goes away with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remote {
-    /// It does.
     Yes,
     /// It does not.
     No,
@@ -44,13 +42,11 @@ pub enum Remote {
 /// Whether a turn that ended calls for a review.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Due {
-    /// It does.
     Now,
     /// It does not.
     Not(ReviewSkip),
 }
 
-/// Why there is no review.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReviewSkip {
     /// The machine goes away (L5.13).

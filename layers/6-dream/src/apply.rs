@@ -23,11 +23,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A change that waits for the person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaitingChange {
-    /// The memory.
     pub path: String,
     /// What it would hold; none: it would go.
     pub text: Option<String>,
-    /// Why it was to be, and why it waits.
     pub why: String,
 }
 
@@ -44,14 +42,11 @@ pub struct Settled {
     pub kept: Vec<FileReason>,
 }
 
-/// A dream that has ended.
 #[derive(Clone, Copy, Debug)]
 pub struct EndedDream<'a> {
     /// The store when it began.
     pub base: &'a Stored,
-    /// What it left.
     pub result: &'a Texts,
-    /// Why.
     pub reasons: &'a Reasons,
 }
 

@@ -21,7 +21,6 @@ const LOGS: &str = "logs/";
 pub enum DreamFault {
     /// A file that has no place in the directory.
     Strange {
-        /// The file.
         path: String,
         /// What is wrong with it.
         why: String,
@@ -30,54 +29,33 @@ pub enum DreamFault {
     Log(String),
     /// A memory's frontmatter cannot be read, or is gone.
     Frontmatter {
-        /// The memory.
         path: String,
         /// What is wrong with it.
         why: String,
     },
     /// A pointer leads nowhere.
-    Dangling {
-        /// The index file.
-        index: String,
-        /// Where it leads.
-        target: String,
-    },
+    Dangling { index: String, target: String },
     /// Nothing points to a memory.
     Orphan(String),
     /// The index is over its caps.
     OverCaps(String),
     /// A file is too large.
-    TooLarge {
-        /// The file.
-        path: String,
-        /// Its size.
-        bytes: usize,
-        /// The limit.
-        max: usize,
-    },
+    TooLarge { path: String, bytes: usize, max: usize },
     /// All files together grew too much.
     Grew {
         /// By how many bytes.
         bytes: usize,
-        /// The limit.
         max: usize,
     },
     /// Too many memories are gone.
     Deleted {
-        /// How many.
         gone: usize,
-        /// Of how many.
         of: usize,
         /// How many may go.
         most: usize,
     },
     /// A secret stands in a file.
-    Secret {
-        /// The file.
-        path: String,
-        /// What was found.
-        finding: String,
-    },
+    Secret { path: String, finding: String },
 }
 
 impl fmt::Display for DreamFault {

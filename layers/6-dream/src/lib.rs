@@ -52,7 +52,6 @@ pub type Texts = BTreeMap<String, String>;
 pub struct DreamRules<'a> {
     /// The caps of the index.
     pub caps: Caps,
-    /// The limits.
     pub limits: &'a DreamLimits,
     /// What bounds a memory, whoever writes it.
     pub extract: &'a ExtractLimits,

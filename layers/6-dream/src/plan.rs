@@ -11,12 +11,10 @@ const PROMPT: &str = include_str!("prompt.md");
 /// What the program has found for the agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Material {
-    /// The memory directory.
     pub dir: String,
     /// Where transcripts are; empty where past conversations are not to be
     /// searched.
     pub transcripts: String,
-    /// Today, for dates.
     pub today: String,
     /// Daily logs that nobody has distilled yet.
     pub logs: Vec<String>,

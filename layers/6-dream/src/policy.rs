@@ -23,7 +23,6 @@ pub enum NoDreamReason {
     ScannedLately,
     /// Too few sessions were touched since.
     FewSessions {
-        /// How many were.
         found: usize,
         /// How many it takes.
         needed: usize,
@@ -113,7 +112,6 @@ fn is_within(ago: SignedDuration, span: SignedDuration) -> bool {
 pub enum Starter {
     /// The end of a turn.
     Turn,
-    /// The person.
     Hand,
 }
 

@@ -16,7 +16,6 @@ pub struct Reasons {
 }
 
 impl Reasons {
-    /// One more reason.
     pub fn add(&mut self, path: &str, why: &str) {
         let reasons = self.by_path.entry(path.to_owned()).or_default();
         if !reasons.iter().any(|known| known == why) {
@@ -53,10 +52,8 @@ impl Reasons {
     }
 }
 
-/// A file and a reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FileReason {
-    /// The file.
     pub path: String,
     /// Why; empty where nobody said.
     pub why: String,
@@ -65,7 +62,6 @@ pub struct FileReason {
 /// A memory that became part of another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MergedMemories {
-    /// What it was.
     pub path: String,
     /// What holds it now.
     pub into: String,
@@ -73,7 +69,6 @@ pub struct MergedMemories {
     pub why: String,
 }
 
-/// What a dream did.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct DreamReport {
     /// Memories that became part of others.

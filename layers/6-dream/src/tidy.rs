@@ -17,7 +17,6 @@ use std::collections::BTreeMap;
 /// What became of a store by rule.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tidied {
-    /// Its files.
     pub texts: Texts,
     /// Why they were changed.
     pub reasons: Reasons,

@@ -38,12 +38,9 @@ pub fn letter(letter: &Letter) -> Attachment {
     Attachment { kind: LETTER.to_owned(), rendered: wrapped(&text), data, provenance }
 }
 
-/// How an agent ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EndedAgent<'a> {
-    /// Its id.
     pub id: &'a str,
-    /// Its kind.
     pub kind: &'a str,
     /// What it was to do, in a few words.
     pub description: &'a str,

@@ -15,7 +15,6 @@ pub struct Definition {
     pub name: String,
     /// When it is of use; the model chooses by this.
     pub description: String,
-    /// Its system prompt.
     pub prompt: String,
     /// The tools that it has; none is all.
     pub tools: Option<Vec<String>>,
@@ -76,10 +75,8 @@ impl AgentMemoryScope {
 /// Whether the conversation waits for an agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Running {
-    /// It does.
     #[default]
     Foreground,
-    /// It goes on.
     Background,
 }
 
@@ -101,22 +98,13 @@ pub enum DefinitionError {
     NoFrontmatter,
     /// A field is missing.
     #[error("its frontmatter has no {field}; add one")]
-    Missing {
-        /// Which.
-        field: &'static str,
-    },
+    Missing { field: &'static str },
     /// The name cannot be one.
     #[error("{name:?} cannot name an agent; use letters, digits, '-', '_', ':' and '.'")]
-    BadName {
-        /// The name.
-        name: String,
-    },
+    BadName { name: String },
     /// The name is one of ours.
     #[error("{name:?} is reserved; choose another name")]
-    Reserved {
-        /// The name.
-        name: String,
-    },
+    Reserved { name: String },
 }
 
 /// The kind that stands for a fork of the conversation.

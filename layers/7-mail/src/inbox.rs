@@ -51,7 +51,6 @@ impl<T> Inbox<T> {
         self.waiting.drain(..).collect()
     }
 
-    /// Whether nothing waits.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty()

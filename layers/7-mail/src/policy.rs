@@ -27,7 +27,6 @@ pub fn is_due(
     step > last && now.as_second().saturating_sub(last.as_second()) >= wait
 }
 
-/// Who is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StatusModel {
     /// The agent's own model, on its prefix as the server has it.

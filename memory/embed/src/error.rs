@@ -11,24 +11,13 @@ pub enum Error {
     NotBuilt,
     /// A file cannot be read.
     #[error("{path} cannot be read: {source}")]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
+    Unreadable { path: PathBuf, source: std::io::Error },
     /// The folder of models cannot be written.
     #[error("the folder of models {path} cannot be written: {source}")]
-    Unwritable {
-        /// The folder.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
+    Unwritable { path: PathBuf, source: std::io::Error },
     /// A file is no tokenizer that this program knows.
     #[error("{path} is no tokenizer of the WordPiece kind: {message}")]
     NoTokenizer {
-        /// The file.
         path: PathBuf,
         /// What is wrong with it.
         message: String,
@@ -36,23 +25,16 @@ pub enum Error {
     /// A file is no model, or none that makes vectors of texts.
     #[error("{path} is no ONNX model that makes vectors of texts: {message}")]
     NoModel {
-        /// The file.
         path: PathBuf,
         /// What is wrong with it.
         message: String,
     },
     /// The files are not what was installed.
     #[error("the model {name} is damaged: its files are not what was installed")]
-    Damaged {
-        /// Its name.
-        name: String,
-    },
+    Damaged { name: String },
     /// There is no model of this name.
     #[error("there is no model {name}")]
-    NoSuch {
-        /// The name.
-        name: String,
-    },
+    NoSuch { name: String },
 }
 
 impl Classify for Error {

@@ -24,10 +24,8 @@ pub struct InstalledModels {
     dir: PathBuf,
 }
 
-/// A model that was installed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InstalledModel {
-    /// Its name.
     pub name: String,
     /// How many numbers its vectors have.
     pub dims: usize,
@@ -35,12 +33,10 @@ pub struct InstalledModel {
     pub checksum: String,
     /// Bytes of both.
     pub bytes: u64,
-    /// When it was installed.
     pub added: Timestamp,
 }
 
 impl InstalledModels {
-    /// Those of a home.
     #[must_use]
     pub fn in_home(home: &Path) -> Self {
         Self { dir: home.join("models") }

@@ -41,7 +41,6 @@ impl Basis {
         }
     }
 
-    /// The one of this name.
     #[must_use]
     pub fn by_name(name: &str) -> Option<Self> {
         let all = [Self::Inferred, Self::Confirmed, Self::Stated];

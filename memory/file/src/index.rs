@@ -68,7 +68,6 @@ pub struct Index {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Line {
-    /// With its ending.
     text: String,
     pointer: Option<Pointer>,
 }

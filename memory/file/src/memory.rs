@@ -7,7 +7,6 @@ use crate::taxonomy::MemoryType;
 /// How much of a file a list is made from (R2).
 pub const HEAD_LINES: usize = 30;
 
-/// A memory, read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Memory<'a> {
     /// What it says about itself.
@@ -64,14 +63,11 @@ pub struct MemoryDraft<'a> {
     pub name: &'a str,
     /// One specific sentence: it is what recall reads.
     pub description: &'a str,
-    /// Its type.
     pub kind: MemoryType,
-    /// What it says.
     pub body: &'a str,
 }
 
 impl MemoryDraft<'_> {
-    /// The file's text.
     #[must_use]
     pub fn render(&self) -> String {
         let keys = [

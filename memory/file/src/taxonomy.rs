@@ -8,13 +8,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MemoryType {
-    /// The person.
     User,
-    /// How to work.
     Feedback,
     /// What is going on.
     Project,
-    /// Where things are.
     Reference,
 }
 
@@ -34,17 +31,13 @@ pub enum Sharing {
 /// What a type means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Meaning {
-    /// What it holds.
     pub holds: &'static str,
-    /// When one is saved.
     pub saved_when: &'static str,
-    /// How it is used.
     pub used_for: &'static str,
     /// What does not belong in it, or what to mind.
     pub mind: &'static str,
     /// Parts that its body has, besides the statement itself.
     pub parts: &'static [&'static str],
-    /// Who it is for.
     pub sharing: Sharing,
 }
 
@@ -54,7 +47,6 @@ pub const WHY: &str = "**Why:**";
 pub const HOW_TO_APPLY: &str = "**How to apply:**";
 
 impl MemoryType {
-    /// All of them.
     pub const ALL: [Self; 4] = [Self::User, Self::Feedback, Self::Project, Self::Reference];
 
     /// The word in files.
@@ -74,7 +66,6 @@ impl MemoryType {
         Self::ALL.into_iter().find(|kind| name.trim().eq_ignore_ascii_case(kind.as_str()))
     }
 
-    /// What it means.
     #[must_use]
     pub fn meaning(self) -> Meaning {
         match self {

@@ -26,7 +26,6 @@ const LEAST_WORDS: usize = 4;
 /// A file that is made from memories.
 #[derive(Clone, Copy, Debug)]
 pub struct Making<'a> {
-    /// As it is to be.
     pub text: &'a str,
     /// As it is; none for a new file.
     pub before: Option<&'a str>,
@@ -43,7 +42,6 @@ pub struct Making<'a> {
 /// The file as it may be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Made {
-    /// Its text.
     pub text: String,
     /// What was left out, and is put back.
     pub back: Vec<String>,

@@ -14,7 +14,6 @@ pub enum Reference {
     Path(String),
     /// A name in code.
     Symbol(String),
-    /// A branch.
     Branch(String),
     /// A day.
     Date(Date),

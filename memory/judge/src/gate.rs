@@ -30,9 +30,7 @@ pub struct Known {
     pub file: String,
     /// What it calls itself.
     pub name: String,
-    /// Its description.
     pub description: String,
-    /// What it says.
     pub body: String,
     /// How sure it is; none where it does not say.
     pub basis: Option<Basis>,
@@ -75,7 +73,6 @@ pub struct Ruling {
     pub description: String,
     /// What it says then.
     pub body: String,
-    /// What it does to what is there.
     pub change: ProposalEffect,
     /// What it rests on.
     pub grounds: Grounds,
@@ -87,20 +84,15 @@ pub enum ProposalEffect {
     /// It is a memory of its own.
     Adds,
     /// A known memory says all of it.
-    Nothing {
-        /// Its name.
-        of: String,
-    },
+    Nothing { of: String },
     /// A known memory says more by it.
     Extends {
-        /// Its name.
         of: String,
         /// What it says now that it did not.
         changed: Vec<String>,
     },
     /// A part of what a known memory says no longer holds.
     Supersedes {
-        /// Its name.
         of: String,
         /// What it says now.
         changed: Vec<String>,
@@ -115,17 +107,10 @@ pub enum GateRefusal {
     /// It is not in the form of a memory.
     #[error("a memory has {0}; add that to its frontmatter")]
     Form(&'static str),
-    /// It says nothing.
     #[error("it has no body")]
     Empty,
-    /// It is too long.
     #[error("it has {bytes} bytes, and a memory has at most {max}; keep to what matters")]
-    TooLong {
-        /// Its size.
-        bytes: usize,
-        /// The limit.
-        max: usize,
-    },
+    TooLong { bytes: usize, max: usize },
     /// It holds a secret.
     #[error("it holds {0}; take it out and say where it is kept instead")]
     Secret(&'static str),

@@ -36,7 +36,6 @@ pub struct Statement<'a> {
     pub name: &'a str,
     /// What it says, on a line.
     pub description: &'a str,
-    /// What it says.
     pub body: &'a str,
 }
 
@@ -46,24 +45,18 @@ pub enum Relation {
     /// Nothing that is known is about the same.
     New,
     /// A known memory says all of it already.
-    Same {
-        /// Which one.
-        of: usize,
-    },
+    Same { of: usize },
     /// It adds to a known one: the memory as it becomes.
     Extends {
-        /// Which one.
         of: usize,
         /// What it says now.
         body: String,
         /// The same, on a line.
         description: String,
-        /// What was added.
         changed: Vec<String>,
     },
     /// It replaces what a known one says, or a part of it.
     Supersedes {
-        /// Which one.
         of: usize,
         /// What it says now.
         body: String,

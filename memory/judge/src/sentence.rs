@@ -15,11 +15,9 @@ pub(crate) struct Sentence {
     pub(crate) range: Range<usize>,
     /// The paragraph that it is in, counted from the front.
     pub(crate) block: usize,
-    /// How it ends.
     pub(crate) end: End,
 }
 
-/// How a sentence ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     /// Like a statement.

@@ -18,7 +18,6 @@ pub struct MemoryOrigin {
     pub session: Option<SessionId>,
     /// The day, as the person has it.
     pub today: Date,
-    /// The moment.
     pub at: Timestamp,
 }
 

@@ -33,17 +33,14 @@ pub struct Wish {
     pub name: String,
     /// What it says, on a line.
     pub description: String,
-    /// Its type.
     pub kind: MemoryType,
     /// Whom it holds for.
     pub tier: Tier,
-    /// What it says.
     pub body: String,
     /// The rule that found it.
     pub rule: &'static str,
     /// Whether it can be kept without being asked about.
     pub certainty: Certainty,
-    /// The message.
     pub record: RecordId,
 }
 
@@ -52,14 +49,12 @@ pub struct Wish {
 pub enum Tier {
     /// The person, in every project.
     Global,
-    /// This project.
     Project,
 }
 
 /// Whether a rule is certain (L5.37).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Certainty {
-    /// It is kept.
     Sure,
     /// It waits in the inbox.
     Unsure,

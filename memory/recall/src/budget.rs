@@ -24,9 +24,7 @@ pub struct MemoryExcerpt<'a> {
 /// How much of a file is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// All of it.
     Whole,
-    /// Its beginning.
     Cut,
 }
 

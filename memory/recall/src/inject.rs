@@ -29,20 +29,17 @@ const LINES_ALONE: &str =
     "Memories from earlier conversations that may matter; read the file if so:";
 const LINES: &str = "These may matter too; read the file if so:";
 
-/// A memory that is to be shown.
 #[derive(Clone, Copy, Debug)]
 pub struct ShownMemory<'a> {
     /// Its absolute path.
     pub path: &'a Path,
     /// Its path within its directory, as the manifest names it.
     pub file: &'a str,
-    /// The file.
     pub text: &'a str,
     /// When it was last written.
     pub modified: Timestamp,
 }
 
-/// A memory that is to be named.
 #[derive(Clone, Copy, Debug)]
 pub struct NamedMemory<'a> {
     /// Its absolute path.
@@ -160,7 +157,6 @@ fn name(file: &str, age: &str) -> String {
 /// A memory that an attachment shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Surfaced<'a> {
-    /// Its path.
     pub path: &'a str,
     /// How many bytes of it.
     pub bytes: usize,
@@ -183,7 +179,6 @@ pub fn named(data: &Value) -> impl Iterator<Item = &str> {
     data.get("lines").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
 }
 
-/// Their paths.
 pub fn surfaced(data: &Value) -> impl Iterator<Item = &str> {
     each(data).map(|memory| memory.path)
 }

@@ -12,7 +12,6 @@ use jiff::Timestamp;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// One memory file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Topic {
     /// Its path within the memory directory, by which it is named everywhere.

@@ -25,7 +25,6 @@ pub struct RecallPrompt<'a> {
 /// Whose words a part of a message is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PromptPart {
-    /// The person's.
     Typed,
     /// Somebody else's, or a program's.
     Pasted,

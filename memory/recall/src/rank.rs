@@ -29,7 +29,6 @@ pub struct Document<'a> {
     pub name: &'a str,
     /// What it is about, in a sentence.
     pub description: &'a str,
-    /// The text itself.
     pub body: &'a str,
     /// When it was last changed.
     pub modified: Option<Timestamp>,

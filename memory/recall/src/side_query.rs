@@ -38,7 +38,6 @@ fn fenced(text: &str) -> String {
     neutralise(text).replace("</", "&lt;/")
 }
 
-/// The schema of its answer.
 #[must_use]
 pub fn answer_schema() -> Value {
     json!({

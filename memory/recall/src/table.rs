@@ -23,7 +23,6 @@ const MOST_WORDS: usize = 2_048;
 const LEVELS: [f32; 8] = [-2.152, -1.344, -0.756, -0.2451, 0.2451, 0.756, 1.344, 2.152];
 const BITS: usize = 3;
 
-/// Words as vectors.
 #[derive(Debug)]
 pub struct WordTable {
     dims: usize,

@@ -162,7 +162,6 @@ impl Vectors {
     }
 }
 
-/// A word and its vector.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WordVector {
     /// In lower case.
@@ -230,7 +229,6 @@ fn small(value: f32) -> i8 {
 pub struct Sense<'a> {
     /// What it counts beside the words, which count 1.
     pub weight: f64,
-    /// The query.
     pub query: QueryVector,
     /// The memories, in the order of the documents; none where it is not made yet.
     pub memories: Vec<Option<&'a Vectors>>,

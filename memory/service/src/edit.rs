@@ -26,7 +26,6 @@ pub enum EditFault {
 /// An edited text as it is saved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edited {
-    /// The text.
     pub text: String,
     /// What the person should know of it.
     pub notes: Vec<String>,

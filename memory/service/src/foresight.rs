@@ -14,7 +14,6 @@ pub enum Foreseen {
     Known(String),
     /// A memory would become another by it; its id.
     Change(String),
-    /// It would be refused.
     Refused(String),
 }
 

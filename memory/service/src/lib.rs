@@ -40,7 +40,6 @@ use tier::Tier;
 pub struct ServiceConfig {
     /// What bounds a memory.
     pub extract: ExtractLimits,
-    /// What bounds recall.
     pub recall: RecallLimits,
     /// When a person is asked first (L5.24).
     pub review: settings::MemorySettings,

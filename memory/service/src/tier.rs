@@ -26,7 +26,6 @@ use std::time::{Duration, Instant};
 /// Where a session runs, for memories that hold only there (L5.25).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Here {
-    /// The branch.
     pub branch: Option<String>,
     /// The root of the work tree.
     pub worktree: Option<PathBuf>,
@@ -55,7 +54,6 @@ const SLICE: Duration = Duration::from_secs(5);
 /// What is known of a directory's files, and how many of them are not known yet.
 pub(crate) type Cards<'a> = (MutexGuard<'a, Option<Catalogue>>, usize);
 
-/// One directory.
 pub(crate) struct Tier {
     place: MemoryPlace,
     options: StoreOptions,

@@ -74,7 +74,6 @@ pub struct Card {
     pub name: Option<String>,
     /// Its description, if it has one.
     pub description: Option<String>,
-    /// Its type.
     pub kind: Option<MemoryType>,
     /// The day it was learned.
     pub date: Option<Date>,
@@ -149,7 +148,6 @@ impl Card {
 pub struct Catalogue {
     dir: PathBuf,
     folders: Folders,
-    /// By path.
     cards: Vec<Card>,
     /// For each file as it was listed last, its card: where nothing changed, it
     /// is listed so again, and nothing has to be sorted.

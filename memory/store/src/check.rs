@@ -21,7 +21,6 @@ use std::fmt;
 pub enum Issue {
     /// A line of an index points to nothing.
     BrokenPointer {
-        /// The index file.
         index: String,
         /// Where the line leads.
         target: String,

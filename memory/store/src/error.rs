@@ -30,58 +30,32 @@ pub enum Error {
     },
     /// Something stands where the history is kept.
     #[error("{path} is in the way of the history; it has to be a plain file or directory of ours")]
-    HistoryPlace {
-        /// Where.
-        path: PathBuf,
-    },
+    HistoryPlace { path: PathBuf },
     /// Something stands where the dream lock is kept.
     #[error("{path} is in the way of the dream lock, which is a plain file; move it away")]
-    LockPlace {
-        /// Where.
-        path: PathBuf,
-    },
+    LockPlace { path: PathBuf },
     /// A secret would be written.
     #[error("{path} holds {finding}; take it out and say where it is kept instead")]
     Secret {
-        /// The memory.
         path: String,
         /// What was found, and where.
         finding: String,
     },
     /// A memory is longer than a memory should be.
     #[error("{path} has {bytes} bytes, more than the {max} of a memory; keep to what matters")]
-    TooLong {
-        /// The memory.
-        path: String,
-        /// Its size.
-        bytes: u64,
-        /// The limit.
-        max: u64,
-    },
+    TooLong { path: String, bytes: u64, max: u64 },
     /// There is a memory of that name.
     #[error("there is a memory {path} already; update it or choose another name")]
-    Exists {
-        /// The memory.
-        path: String,
-    },
+    Exists { path: String },
     /// There is no memory of that name.
     #[error("there is no memory {path}; `everfold memory list` shows those that are")]
-    NotFound {
-        /// The memory.
-        path: String,
-    },
+    NotFound { path: String },
     /// The memory is not what it was when it was read.
     #[error("{path} was changed in the meantime; read it again")]
-    Changed {
-        /// The memory.
-        path: String,
-    },
+    Changed { path: String },
     /// A memory about the person cannot be shared.
     #[error("{path} is about the person and stays private; a team memory is about the project")]
-    Private {
-        /// The memory.
-        path: String,
-    },
+    Private { path: String },
     /// The index would outgrow its caps.
     #[error("{reason}")]
     IndexOver {
@@ -90,14 +64,10 @@ pub enum Error {
     },
     /// A file that has to be changed is no text.
     #[error("{path} is not UTF-8; convert it before it can be changed")]
-    NotText {
-        /// The file.
-        path: String,
-    },
+    NotText { path: String },
     /// The text cannot be changed as asked.
     #[error("{path}: {source}")]
     Format {
-        /// The file.
         path: String,
         /// What is in the way.
         source: everfold_memory_file::Error,
@@ -105,51 +75,28 @@ pub enum Error {
     /// Somebody else kept writing for too long.
     #[error("{path} was in use by another process for {waited:?}; try again")]
     Busy {
-        /// The lock.
         path: PathBuf,
         /// How long was waited.
         waited: Duration,
     },
     /// The history has no such entry.
     #[error("the history has no entry {id}; it may have been pruned")]
-    NoEntry {
-        /// Which.
-        id: EntryId,
-    },
+    NoEntry { id: EntryId },
     /// What an entry changed was changed again since.
     #[error("{path} was changed again since entry {id}; undo the later change first, or force it")]
-    Conflict {
-        /// The memory.
-        path: String,
-        /// The entry.
-        id: EntryId,
-    },
+    Conflict { path: String, id: EntryId },
     /// No such proposal waits.
     #[error("no proposal {id} waits in the inbox; it may have been decided already")]
-    NoProposal {
-        /// Which.
-        id: ProposalId,
-    },
+    NoProposal { id: ProposalId },
     /// What a proposal would change was changed since it was made.
     #[error("{path} was changed since proposal {id} was made; the proposal is kept")]
-    Stale {
-        /// The memory.
-        path: String,
-        /// The proposal.
-        id: ProposalId,
-    },
+    Stale { path: String, id: ProposalId },
     /// A content is no longer in the history.
     #[error("the history did not keep what {path} held; it was too large, or was pruned")]
-    NotKept {
-        /// The memory.
-        path: String,
-    },
+    NotKept { path: String },
     /// An entry could not be written as JSON.
     #[error("an entry of the history could not be written: {source}")]
-    Encode {
-        /// Why.
-        source: serde_json::Error,
-    },
+    Encode { source: serde_json::Error },
     /// Whoever watches the steps of a change stopped it.
     #[error(
         "the change was stopped before it was complete; the next one that opens the store ends it"

@@ -96,7 +96,6 @@ impl Author {
     }
 }
 
-/// What was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
@@ -112,7 +111,6 @@ pub enum Action {
     Rename,
     /// The index was changed.
     Index,
-    /// Memories were consolidated.
     Dream,
     /// What others of the team changed came in.
     Team,
@@ -148,7 +146,6 @@ impl Action {
 /// One file of an entry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileChange {
-    /// Its path.
     pub path: String,
     /// What it held; none if it was not there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -161,21 +158,14 @@ pub struct FileChange {
 /// One change of the store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JournalEntry {
-    /// Its number.
     pub id: EntryId,
-    /// When.
     pub at: Timestamp,
-    /// Who.
     pub author: Author,
-    /// What.
     pub action: Action,
-    /// Why, in words.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reason: String,
-    /// In which session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionId>,
-    /// By which messages.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub messages: Vec<RecordId>,
     /// The entries that it takes back.

@@ -85,7 +85,6 @@ pub(crate) fn file_of(notes: &[Note]) -> Vec<u8> {
 /// What is to be done with a file of this head and size that is appended to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
-    /// It may grow.
     Grows,
     /// Much of it may be superseded: it is written anew.
     Thins,
@@ -138,7 +137,6 @@ struct Record<'a> {
     is_gone: bool,
 }
 
-/// A file, read.
 #[derive(Debug, Default)]
 pub(crate) struct Likeness<'a> {
     /// By path; of each the last.

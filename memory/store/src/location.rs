@@ -16,7 +16,6 @@ const GIT_FILE_BYTES: u64 = 64 * 1024;
 /// Who set `autoMemoryDirectory`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SetBy {
-    /// An administrator.
     Managed,
     /// The person, for all projects.
     User,
@@ -33,7 +32,6 @@ pub struct LocationInputs<'a> {
     pub override_path: Option<&'a str>,
     /// `autoMemoryDirectory`, and who set it.
     pub setting: Option<(&'a str, SetBy)>,
-    /// Everfold's home.
     pub home: &'a Path,
     /// The person's own home, which `~/` stands for.
     pub os_home: Option<&'a Path>,
@@ -46,9 +44,7 @@ pub struct LocationInputs<'a> {
 /// Where the place came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LocationSource {
-    /// The environment.
     Override,
-    /// A setting.
     Setting(SetBy),
     /// Nobody: it is the default.
     Default,
@@ -57,9 +53,7 @@ pub enum LocationSource {
 /// The memory directory of a project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
-    /// Where it is.
     pub dir: PathBuf,
-    /// Who says so.
     pub source: LocationSource,
     /// A setting that was not taken over because a repository made it.
     pub ignored: Option<String>,

@@ -18,7 +18,6 @@ const MAX_DEPTH: usize = 8;
 
 /// Folders at the top that hold no topics (R2).
 pub(crate) const NO_TOPICS: &[&str] = &["logs", "inbox"];
-/// Our own folder.
 pub(crate) const OWN_DIR: &str = ".everfold";
 
 /// The path of a memory, from the top of its store.
@@ -54,7 +53,6 @@ impl TopicPath {
         &self.0
     }
 
-    /// The path as a path.
     #[must_use]
     pub fn as_path(&self) -> &Path {
         Path::new(&self.0)

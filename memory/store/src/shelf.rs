@@ -25,7 +25,6 @@ const MAX_DEPTH: usize = 16;
 pub struct Shelved {
     /// Its path from the top of the directory, with `/`.
     pub path: String,
-    /// The file.
     pub file: PathBuf,
     /// Its text, frontmatter included.
     pub text: String,

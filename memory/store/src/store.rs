@@ -47,9 +47,7 @@ use std::time::Duration;
 pub enum StoreScope {
     /// The person's, in one project.
     Project,
-    /// The person's, everywhere.
     Global,
-    /// A team's.
     Team,
 }
 
@@ -104,20 +102,14 @@ impl Default for StoreOptions {
 /// Who makes a change, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct By {
-    /// Who.
     pub author: Author,
-    /// Why, in words.
     pub reason: String,
-    /// In which session.
     pub session: Option<SessionId>,
-    /// By which messages.
     pub messages: Vec<RecordId>,
-    /// When.
     pub at: Timestamp,
 }
 
 impl By {
-    /// The person, now.
     #[must_use]
     pub fn person(reason: &str, at: Timestamp) -> Self {
         let reason = reason.to_owned();
@@ -201,7 +193,6 @@ impl Store {
         &self.opening
     }
 
-    /// Where it is.
     #[must_use]
     pub fn dir(&self) -> &Path {
         self.root.path()

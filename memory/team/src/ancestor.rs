@@ -15,7 +15,6 @@ const FILE: &str = "base.json";
 /// A state in common.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TeamBase {
-    /// Its name.
     pub revision: String,
     /// The memories, by their paths in the store.
     pub files: BTreeMap<String, BaseFile>,
@@ -36,7 +35,6 @@ pub struct BaseFile {
 /// A file that is not taken in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AncestorHeld {
-    /// What it holds.
     pub version: String,
     /// Why it is not taken in.
     pub why: String,

@@ -7,60 +7,39 @@ use std::path::PathBuf;
 /// What stood in the way.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The others.
     #[error(transparent)]
     Remote(#[from] TeamError),
-    /// Our own memories.
     #[error(transparent)]
     Store(#[from] everfold_memory_store::Error),
-    /// The disk.
     #[error(transparent)]
     Disk(#[from] everfold_disk::Error),
     /// A file of ours that nobody can read.
     #[error("{path} is damaged: {message}; remove it, and the next sync makes it anew")]
     Damaged {
-        /// Which.
         path: PathBuf,
         /// What is wrong with it.
         message: String,
     },
     /// Others were faster each time.
     #[error("other members pushed first, {tries} times in a row; sync again")]
-    Overtaken {
-        /// How often.
-        tries: u32,
-    },
+    Overtaken { tries: u32 },
     /// The shared place was made by a later version.
     #[error(
         "the team uses format {format}, which this version can only read; update everfold to push"
     )]
-    Newer {
-        /// Which form.
-        format: u64,
-    },
+    Newer { format: u64 },
     /// Another process syncs.
     #[error("another process is syncing this team")]
     Busy,
     /// It cannot be a name.
     #[error("{name:?} cannot be the name of a team; use letters, digits, '-', '_' and '.'")]
-    BadName {
-        /// What was given.
-        name: String,
-    },
+    BadName { name: String },
     /// There is one already.
     #[error("there is a team {name} at {address} already; choose another --name")]
-    Exists {
-        /// Its name.
-        name: String,
-        /// Where it meets.
-        address: String,
-    },
+    Exists { name: String, address: String },
     /// The project has a team already.
     #[error("this project is in team {name}; `everfold team leave` first")]
-    Bound {
-        /// Its name.
-        name: String,
-    },
+    Bound { name: String },
     /// The project has none.
     #[error("this project has no team")]
     Unbound,

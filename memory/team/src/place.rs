@@ -21,18 +21,14 @@ const BINDING: &str = "team.json";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TeamTransport {
-    /// A git repository.
     Git,
-    /// A fleet: NATS.
     Fleet,
 }
 
 /// A team as this machine knows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TeamBinding {
-    /// Its name here.
     pub name: String,
-    /// What carries it.
     pub transport: TeamTransport,
     /// Where the others meet.
     pub address: String,

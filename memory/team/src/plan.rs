@@ -9,11 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// One memory in its three states; none where it is not there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Meeting<'a> {
-    /// Its path.
     pub path: &'a str,
     /// What both had last.
     pub base: Option<&'a str>,
-    /// What is here.
     pub ours: Option<&'a str>,
     /// What the others have.
     pub theirs: Option<&'a str>,

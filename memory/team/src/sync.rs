@@ -36,19 +36,15 @@ pub struct TeamSync<'a> {
     pub name: &'a str,
     /// Where its files are.
     pub dir: &'a Path,
-    /// Its memories here.
     pub store: &'a Store,
     /// What the others have.
     pub remote: &'a dyn TeamRemote,
-    /// What bounds it.
     pub limits: &'a TeamLimits,
-    /// The time.
     pub now: Timestamp,
     /// When it gives up.
     pub deadline: Instant,
 }
 
-/// What a sync did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SyncReport {
     /// The state that all have in common now.
@@ -66,18 +62,14 @@ pub struct SyncReport {
 /// A file that stays where it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeldMemory {
-    /// Its path.
     pub path: String,
-    /// Why.
     pub why: String,
-    /// Where it is.
     pub side: HeldSide,
 }
 
 /// Where a file is that is not shared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeldSide {
-    /// Here.
     Here,
     /// The others have it.
     There,
@@ -273,7 +265,6 @@ impl TeamSync<'_> {
     }
 }
 
-/// All that differs.
 #[derive(Default)]
 struct Compared {
     states: BTreeMap<String, State>,

@@ -19,7 +19,6 @@ pub(crate) struct BillView {
     pub(crate) sent: u64,
     shares: RoundShares,
     before: RoundShares,
-    /// Results in view, by what they are.
     results: BTreeMap<ToolUseId, (BillCause, Arc<str>, u64)>,
     /// Results since the last request.
     fresh: Vec<BilledPart>,

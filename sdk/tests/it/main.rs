@@ -6,7 +6,6 @@
     clippy::indexing_slicing,
     clippy::missing_panics_doc,
     clippy::print_stdout,
-    missing_docs,
     reason = "tests"
 )]
 

@@ -14,7 +14,6 @@ use std::collections::BTreeMap;
 pub(crate) struct Issued(BTreeMap<String, Vec<Value>>);
 
 impl Issued {
-    /// Remembers an answer.
     pub(crate) fn remember(&mut self, blocks: &[Value]) {
         let thinking = thinking_of(blocks);
         for block in blocks.iter().filter(|block| kind(block) == "tool_use") {

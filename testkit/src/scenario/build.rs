@@ -106,7 +106,6 @@ impl Reply {
         Self::default().and_tool(name, input)
     }
 
-    /// An HTTP error.
     pub fn error(status: u16, message: impl Into<String>) -> Self {
         Self::default().fault(ServerFault::Error {
             status,

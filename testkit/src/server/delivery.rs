@@ -21,7 +21,6 @@ pub(super) enum Act {
     Send(Bytes),
     /// Wait for a gate.
     Wait(String),
-    /// Break the connection.
     Break,
 }
 

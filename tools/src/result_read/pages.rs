@@ -29,7 +29,6 @@ impl Room {
     }
 }
 
-/// One page.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Page {
     /// Its lines, numbered.

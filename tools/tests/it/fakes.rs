@@ -420,7 +420,6 @@ impl Approver for Nobody {
     }
 }
 
-/// One session's log.
 #[derive(Default)]
 pub(crate) struct MemoryTranscripts {
     pub(crate) lines: Mutex<Vec<Vec<u8>>>,

@@ -6,7 +6,6 @@
     clippy::indexing_slicing,
     clippy::string_slice,
     clippy::print_stdout,
-    missing_docs,
     reason = "tests"
 )]
 

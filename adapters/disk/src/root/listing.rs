@@ -11,11 +11,8 @@ use std::time::SystemTime;
 /// Something in a root.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RootEntry {
-    /// Where it is, from the root.
     pub path: PathBuf,
-    /// What it is.
     pub kind: EntryKind,
-    /// Its size.
     pub bytes: u64,
     /// When it was last written, where the system knows.
     pub modified: Option<SystemTime>,
@@ -24,9 +21,7 @@ pub struct RootEntry {
 /// Kinds of things in a root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryKind {
-    /// A regular file.
     File,
-    /// A directory.
     Directory,
     /// A link, wherever it leads.
     Link,

@@ -8,7 +8,6 @@
     clippy::panic,
     clippy::indexing_slicing,
     clippy::print_stdout,
-    missing_docs,
     reason = "tests"
 )]
 

@@ -11,7 +11,6 @@
     clippy::cast_sign_loss,
     clippy::print_stderr,
     clippy::print_stdout,
-    missing_docs,
     reason = "tests"
 )]
 

@@ -24,7 +24,6 @@ fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
-/// One server.
 pub(crate) struct Node {
     program: PathBuf,
     config: PathBuf,
@@ -79,7 +78,6 @@ impl Drop for Node {
     }
 }
 
-/// A cluster.
 pub(crate) struct Servers {
     pub(crate) nodes: Vec<Node>,
     pub(crate) dir: tempfile::TempDir,

@@ -37,7 +37,6 @@ pub(super) struct Sorted<'a> {
     pub(super) options: Vec<String>,
     /// Values of options by name; none where the text is not known.
     pub(super) values: Vec<(String, Option<String>)>,
-    /// The rest.
     pub(super) operands: Vec<&'a Word>,
 }
 

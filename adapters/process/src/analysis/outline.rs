@@ -111,7 +111,6 @@ struct Findings {
     /// Files that the line writes, and texts that it prints or quotes.
     written: Vec<String>,
     printed: Vec<String>,
-    /// Files that are carried out, and by whom.
     carried_files: Vec<(String, Language)>,
     place: ShellPlace,
     bytes: usize,

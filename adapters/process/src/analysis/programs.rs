@@ -25,7 +25,6 @@ enum Rule {
     Starts(List),
     /// Exactly one word out of these.
     Alone(List),
-    /// Its own checker.
     Own(fn(&[Word]) -> Result<(), Refusal>),
 }
 

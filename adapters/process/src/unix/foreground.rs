@@ -24,10 +24,12 @@ const CHUNK_BYTES: usize = 32 << 10;
 
 /// How a command left the foreground.
 pub(super) enum Left {
-    /// It ended.
     Ended(ShellOutput),
     /// It is to go on with its output in a file.
-    SentAway { going: Going, output: PathBuf },
+    SentAway {
+        going: Going,
+        output: PathBuf,
+    },
 }
 
 /// A command that runs, and what it has printed.

@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use tokio::process::Command;
 
-/// What is started.
 pub(super) enum Started<'a> {
     /// A script, by the shell.
     Script(&'a [u8]),

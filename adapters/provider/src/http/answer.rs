@@ -16,7 +16,6 @@ pub(crate) enum Dialogue {
     OpenAi,
 }
 
-/// What came.
 #[derive(Debug)]
 pub(super) enum Heard {
     /// Something of the answer.

@@ -21,9 +21,7 @@ pub(super) struct Request {
 /// What a tool gave.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ToolOutput {
-    /// Its text.
     pub(super) text: String,
-    /// Whether it failed.
     pub(super) failed: bool,
 }
 

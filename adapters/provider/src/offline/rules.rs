@@ -9,13 +9,10 @@ use serde_json::{Value, json};
 pub(super) enum Plan {
     /// Answer with a text.
     Say(String),
-    /// Call a tool.
     Call {
         /// What is said about it.
         say: String,
-        /// Its name.
         tool: &'static str,
-        /// Its arguments.
         input: Value,
     },
 }
@@ -23,7 +20,6 @@ pub(super) enum Plan {
 /// What a person wants, as far as the rules know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Wish {
-    /// See a file.
     Read(String),
     /// A short form of a file.
     Summary(String),
@@ -36,7 +32,6 @@ pub(super) enum Wish {
     },
     /// Names of files.
     List {
-        /// A glob.
         pattern: String,
         /// Where; none is the working directory.
         place: Option<String>,
@@ -47,7 +42,6 @@ pub(super) enum Wish {
     Remember,
     /// What can be asked.
     Help,
-    /// Anything else.
     Other,
 }
 

@@ -20,9 +20,7 @@ const ANSWER_BYTES: usize = 1024 * 1024;
 /// What is looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FlagLocation {
-    /// A file.
     File(PathBuf),
-    /// A URL.
     Url(Url),
 }
 

@@ -94,7 +94,6 @@ pub(super) struct Files {
 }
 
 impl Files {
-    /// One file.
     pub(super) fn one(path: PathBuf) -> Self {
         Self { paths: vec![path], ..Self::default() }
     }

@@ -17,9 +17,7 @@ const LOCK_PAUSE: Duration = Duration::from_millis(5);
 /// What a person said of one repository.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TrustRecord {
-    /// When.
     pub at: Timestamp,
-    /// What.
     pub verdict: TrustDecision,
     /// The hashes of what it brought then, by name.
     pub things: BTreeMap<String, String>,
@@ -35,11 +33,9 @@ impl TrustRecord {
     }
 }
 
-/// Yes or no.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TrustDecision {
-    /// It may act.
     Trusted,
     /// It may not, and the person does not want to be asked again.
     Declined,

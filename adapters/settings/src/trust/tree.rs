@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 /// Where a person stands.
 #[derive(Clone, Copy, Debug)]
 pub struct TreeInputs<'a> {
-    /// Our home.
     pub home: &'a Home,
     /// The person's home directory.
     pub user_home: Option<&'a Path>,
@@ -25,9 +24,7 @@ const AGENT_DIR: &str = ".claude";
 /// Whose a `.claude` folder is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AgentDirOwner {
-    /// The tree's.
     Tree,
-    /// It is our home.
     Home,
     /// It is another home of the person, or a link to one: nothing is taken
     /// from it on behalf of a tree.

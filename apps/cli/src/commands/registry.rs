@@ -23,7 +23,6 @@ use std::pin::Pin;
 
 type Running<'a> = Pin<Box<dyn Future<Output = Result<Flow>> + Send + 'a>>;
 
-/// One slash command.
 struct Command {
     /// Its names; the first is the one that help shows.
     names: &'static [&'static str],

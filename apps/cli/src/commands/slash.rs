@@ -5,14 +5,15 @@ use crate::nearest::nearest;
 
 /// What a word after a slash is.
 pub(crate) enum Slash {
-    /// A command.
     Command,
     /// A command that makes sense in a conversation alone.
     OnlyTalking,
     /// A skill, or a prompt of a server: words for the model come of it.
     Prompt,
     /// Nothing that is known.
-    Unknown { near: Option<String> },
+    Unknown {
+        near: Option<String>,
+    },
 }
 
 /// Commands that mean nothing where one turn is all there is.

@@ -13,7 +13,6 @@ use everfold::transcript::{Listed, Side, list};
 use everfold::{Agent, Session};
 use everfold_tui::{Table, TableRow};
 
-/// Writes a list.
 pub(crate) fn show(table: &Table, presenter: &Presenter) -> Result<()> {
     if table.rows.is_empty() {
         return Ok(presenter.line(&table.empty)?);

@@ -9,7 +9,6 @@ use std::collections::BTreeSet;
 
 const AREA: &str = "instructions";
 
-/// Looks through them.
 pub(super) async fn look(env: &ProcessEnv) -> Vec<Finding> {
     // What stands in the way of looking was found elsewhere.
     let Ok(Ok(repository)) =

@@ -34,7 +34,6 @@ impl<'a> Outcome<'a> {
         &self.end.text
     }
 
-    /// Why it ended.
     pub(super) fn reason(&self) -> &EndReason {
         &self.end.reason
     }

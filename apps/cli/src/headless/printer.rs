@@ -22,7 +22,6 @@ use std::time::Duration;
 /// Characters of a call's arguments in a notice.
 const INPUT_CHARS: usize = 120;
 
-/// Prints a turn.
 pub(super) struct Printer {
     presenter: Presenter,
     format: OutputFormat,
@@ -81,7 +80,6 @@ impl Printer {
         }))
     }
 
-    /// Something happened.
     pub(super) fn event(&mut self, event: &Event) -> io::Result<()> {
         self.tally.observe(event);
         match self.format {

@@ -12,7 +12,6 @@ use everfold_tui::TextPage;
 pub(super) enum Wanted<'a> {
     /// Words for the model.
     Words,
-    /// A command.
     Command(&'a str),
 }
 
@@ -44,11 +43,9 @@ pub(super) fn wanted<'a>(cx: &CommandContext, prompt: &'a str) -> Result<Wanted<
 pub(super) enum Done {
     /// Not at all: this is what it said.
     Said(String),
-    /// With a turn.
     Turn(String),
 }
 
-/// Runs a command.
 pub(super) async fn run(cx: &mut CommandContext, line: &str) -> Result<Done> {
     let page = TextPage::kept_apart(cx.presenter.width());
     let before = std::mem::replace(&mut cx.presenter, Presenter::on(page.clone()));

@@ -19,7 +19,6 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// Starts the clock.
     pub(super) fn start() -> Self {
         Self {
             started: Instant::now(),

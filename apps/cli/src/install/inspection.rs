@@ -15,7 +15,6 @@ use toml_edit::{Document, Item};
 
 /// What was found of us in a host.
 pub(crate) struct HostSight {
-    /// Which.
     pub(crate) host: HostKind,
     /// Whether its folder is there at all.
     pub(crate) is_used: bool,

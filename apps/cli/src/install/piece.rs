@@ -16,26 +16,14 @@ pub(super) enum Piece {
     Member {
         /// Its keys from the top.
         path: Vec<&'static str>,
-        /// Its value.
         value: Value,
     },
     /// A table of a TOML file.
-    Table {
-        /// Which.
-        place: Place,
-        /// What is in it.
-        value: Map<String, Value>,
-    },
+    Table { place: Place, value: Map<String, Value> },
     /// A whole file of ours.
-    Whole {
-        /// Its text.
-        text: String,
-    },
+    Whole { text: String },
     /// A part of an instruction file.
-    Section {
-        /// Its text.
-        text: &'static str,
-    },
+    Section { text: &'static str },
 }
 
 /// A command that a host runs at an event.

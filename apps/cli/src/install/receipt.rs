@@ -16,10 +16,8 @@ pub(super) struct Receipt {
     pub(super) made: Vec<PathBuf>,
 }
 
-/// One file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Kept {
-    /// Which.
     pub(super) path: PathBuf,
     /// A copy of what it held; none where it was not there.
     pub(super) backup: Option<PathBuf>,

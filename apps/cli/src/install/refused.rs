@@ -8,9 +8,7 @@ use std::path::Path;
 /// Why a file cannot be changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Refused {
-    /// It is no JSON.
     NotJson(JsoncFault),
-    /// It is no TOML.
     NotToml {
         /// The byte where it stops being TOML.
         at: usize,

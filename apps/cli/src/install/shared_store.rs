@@ -24,7 +24,6 @@ const KEY: [&str; 2] = ["everfold", "memory_home"];
 pub(super) enum MemoryStore {
     /// Claude Code's own.
     Shared,
-    /// Ours.
     Own,
 }
 

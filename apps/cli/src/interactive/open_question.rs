@@ -22,7 +22,6 @@ pub(crate) enum OpenChoice {
     Wait,
     /// A copy of it, at once.
     Fork,
-    /// Neither.
     Leave,
 }
 

@@ -11,7 +11,6 @@ use std::io;
 /// Arguments that say best what a call does, in the order of choice.
 const TELLING: &[&str] = &["command", "file_path", "pattern", "url", "path", "prompt"];
 
-/// Shows events.
 pub(crate) struct Show {
     presenter: Presenter,
     place: Place,
@@ -59,7 +58,6 @@ impl Show {
         }
     }
 
-    /// Shows an event.
     pub(crate) fn event(&mut self, event: &Event) -> io::Result<()> {
         match event {
             Event::Text(text) => {

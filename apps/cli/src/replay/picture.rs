@@ -20,7 +20,6 @@ const LOOKS: [(char, TextStyle); PARTS.len()] = [
 ];
 const BARS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// Draws one policy.
 pub(super) fn draw(lane: &LaneReport, presenter: &Presenter) -> io::Result<()> {
     let width = presenter.width().saturating_sub(MARGIN + 1).clamp(20, 160);
     let columns = columns(&lane.rounds, width);

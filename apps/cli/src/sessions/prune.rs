@@ -10,9 +10,7 @@ use serde_json::{Value, json};
 /// What is done about old sessions.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Act {
-    /// They are shown.
     Show,
-    /// They are removed.
     Remove,
 }
 

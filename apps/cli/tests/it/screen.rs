@@ -75,7 +75,6 @@ impl Terminal {
         self.press(&[key]);
     }
 
-    /// Types letters.
     pub(crate) fn types(&self, text: &str) {
         self.tmux(&["send-keys", "-l", "--", text]);
     }

@@ -3,7 +3,6 @@
     clippy::unwrap_used,
     clippy::indexing_slicing,
     deprecated,
-    missing_docs,
     reason = "tests; roots are how the older revision says where a client works"
 )]
 

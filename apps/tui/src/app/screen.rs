@@ -19,7 +19,6 @@ const ROOMY: u16 = 16;
 const SPINNER: [&str; 6] = ["⠋", "⠙", "⠸", "⠴", "⠦", "⠇"];
 
 impl App {
-    /// Draws everything.
     pub(crate) fn draw(&mut self, frame: &mut Frame<'_>) {
         let area = frame.area();
         let buf = frame.buffer_mut();

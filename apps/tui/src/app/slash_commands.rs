@@ -78,7 +78,6 @@ impl App {
         Some(Vec::new())
     }
 
-    /// Opens a panel.
     pub(super) fn open(&mut self, panel: Box<dyn Panel>) -> Vec<Act> {
         let (stack, act) = Stack::new(panel);
         self.panel = Some(Box::new(stack));

@@ -179,7 +179,6 @@ impl App {
         self.turn(text)
     }
 
-    /// Begins a turn.
     pub(super) fn turn(&mut self, prompt: &str) -> Vec<Act> {
         let prompt = prompt.trim();
         self.talk.push(Kind::Person(prompt.to_owned()));

@@ -17,7 +17,6 @@ pub(crate) enum Wanted {
     File(String),
 }
 
-/// One choice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Choice {
     /// What is put in.
@@ -117,7 +116,6 @@ impl Choices {
         self.all.is_empty()
     }
 
-    /// The one that is chosen.
     pub(crate) fn chosen(&self) -> Option<&Choice> {
         self.all.get(self.at)
     }

@@ -13,7 +13,6 @@ use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use ratatui::layout::Rect;
 
-/// What would be.
 #[derive(Default)]
 pub(crate) struct CompactPanel {
     found: Slot<Result<CompactionPreview, String>>,

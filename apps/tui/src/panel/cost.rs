@@ -19,7 +19,6 @@ use std::sync::Arc;
 /// Sums with their names, or why there are none.
 type Spent = Result<Vec<(String, Ledger)>, String>;
 
-/// What was spent.
 pub(crate) struct CostPanel {
     side: Arc<dyn PanelData>,
     session: Ledger,

@@ -16,7 +16,6 @@ use ratatui::layout::Rect;
 /// What was found, or why nothing was.
 type Found = Result<Vec<Point>, String>;
 
-/// The points.
 pub(crate) struct RewindPanel {
     found: Slot<Found>,
     points: Option<Found>,

@@ -21,7 +21,6 @@ const OTHER: &str = "  ";
 /// When letters narrow the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Typing {
-    /// Always.
     Always,
     /// After a slash; before it they are keys of the panel.
     AfterSlash,
@@ -66,19 +65,16 @@ impl Rows {
         }
     }
 
-    /// Looks for words.
     pub(crate) fn look_for(&mut self, words: &str) {
         self.words = Some(words.to_owned());
         self.narrow();
         self.chosen = 0;
     }
 
-    /// The row that is chosen.
     pub(crate) fn chosen(&self) -> Option<&TableRow> {
         self.table.rows.get(*self.shown.get(self.chosen)?)
     }
 
-    /// All rows.
     pub(crate) fn all(&self) -> &[TableRow] {
         &self.table.rows
     }

@@ -73,7 +73,6 @@ impl Hands {
     }
 }
 
-/// The list.
 pub(crate) struct TasksPanel {
     hands: Hands,
     rows: Rows,

@@ -19,7 +19,6 @@ pub(crate) struct TextPanel {
     parts: Written,
     /// Where the text will be, if it is not there yet.
     coming: Option<Slot<Written>>,
-    /// What brings it.
     bringing: Option<PanelAct>,
     laid: Option<(u16, Vec<Line<'static>>)>,
     scroll: Scroll,

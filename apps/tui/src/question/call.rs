@@ -41,7 +41,6 @@ pub(crate) struct Call {
     top: usize,
     /// Rows of it that were seen last.
     seen_rows: usize,
-    /// What is chosen.
     at: usize,
     /// The reason of a no, while it is typed.
     reason: Option<String>,
@@ -59,7 +58,6 @@ impl Call {
         self.question.is_void()
     }
 
-    /// The question, unanswered.
     pub(super) fn into_question(self) -> OpenQuestion<PermissionAsk, PermissionAnswer> {
         self.question
     }
@@ -79,7 +77,6 @@ impl Call {
         self.top
     }
 
-    /// Takes a key.
     pub(super) fn key(mut self: Box<Self>, key: KeyEvent, seen: Option<Instant>) -> Keyed {
         if self.reason.is_some() {
             return self.type_reason(key, seen);

@@ -55,7 +55,6 @@ impl Thought {
     }
 }
 
-/// A compaction.
 pub(crate) struct Ruler {
     pub(crate) way: String,
     pub(crate) before: u64,
@@ -78,7 +77,6 @@ impl Ruler {
         }
     }
 
-    /// Its words.
     pub(crate) fn words(&self) -> String {
         let lines: Vec<String> = self.said().collect();
         format!("{}\n{}", self.title(), lines.join("\n"))
@@ -125,7 +123,6 @@ impl Ruler {
     }
 }
 
-/// A quiet line.
 pub(crate) fn lines(text: &str, width: u16, theme: Theme) -> Vec<Line<'static>> {
     wrap::text(&format!("· {text}"), theme.dim(), width, "  ")
 }

@@ -22,7 +22,6 @@ pub(crate) enum Kind {
     Thinking(Thought),
     /// A call of a tool.
     Tool(Box<ToolCall>),
-    /// A compaction.
     Compacted(Box<Ruler>),
     /// Memories that were brought in.
     Recalled(Vec<PathBuf>),
@@ -79,7 +78,6 @@ impl Cell {
         )
     }
 
-    /// What it shows.
     pub(crate) fn kind(&self) -> &Kind {
         &self.kind
     }

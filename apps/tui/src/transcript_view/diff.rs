@@ -19,7 +19,6 @@ const AROUND: usize = 3;
 /// How long a comparison may think; then it gives a coarser one.
 const DIFF_TIME: Duration = Duration::from_millis(20);
 
-/// A change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Diff {
     rows: Vec<Row>,

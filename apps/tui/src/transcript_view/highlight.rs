@@ -9,11 +9,8 @@ use std::sync::Arc;
 /// What a piece of code is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Nothing special.
     Plain,
-    /// A comment.
     Comment,
-    /// A text.
     Text,
     /// A number or another constant.
     Value,

@@ -61,7 +61,6 @@ fn of_fold(session: &Session) -> Vec<Cell> {
 #[derive(Default)]
 pub(super) struct History {
     cells: Vec<Cell>,
-    /// Where calls are.
     places: HashMap<String, usize>,
     /// The response that each of the last cells is from.
     response: Option<(MessageId, usize)>,

@@ -25,7 +25,6 @@ pub(crate) use code::spans as code_spans;
 pub(crate) enum Flow {
     /// More may come: what is not closed yet is shown as if it were.
     Open,
-    /// This is all.
     Ended,
 }
 
@@ -64,7 +63,6 @@ pub(crate) struct Markdown {
 }
 
 impl Markdown {
-    /// A text.
     pub(crate) fn new(text: impl Into<String>, flow: Flow) -> Self {
         let text = text.into();
         Self { text, flow, page: None, settled: 0, solid: 0, fence: None, waits: false }
@@ -75,7 +73,6 @@ impl Markdown {
         &self.text
     }
 
-    /// More of it.
     pub(crate) fn push(&mut self, more: &str) {
         self.text.push_str(more);
     }

@@ -91,7 +91,6 @@ impl Answered {
         self.spilled = preview.spilled;
     }
 
-    /// What is kept.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }

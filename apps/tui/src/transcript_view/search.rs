@@ -10,12 +10,10 @@ pub(super) struct Search {
     needle: String,
     /// Where the last one was found.
     at: Option<(usize, usize)>,
-    /// Where it began.
     from: usize,
 }
 
 impl Search {
-    /// What is searched for.
     pub(super) fn needle(&self) -> &str {
         &self.needle
     }
@@ -33,12 +31,10 @@ impl TranscriptView {
         needle.is_empty() || self.find(-1, theme)
     }
 
-    /// What is searched for.
     pub(crate) fn searched(&self) -> Option<&str> {
         self.search.as_ref().map(Search::needle)
     }
 
-    /// Searches no more.
     pub(crate) fn end_search(&mut self) {
         self.search = None;
     }

@@ -38,7 +38,6 @@ const OPEN_LIVE_LINES: usize = 40;
 /// Lines of an argument that an unfolded call shows.
 const ARGUMENT_LINES: usize = 40;
 
-/// A call.
 pub(crate) struct ToolCall {
     pub(crate) id: String,
     pub(crate) name: String,
@@ -121,7 +120,6 @@ impl ToolCall {
         )
     }
 
-    /// What it changes.
     fn diff(&self) -> Option<Cow<'_, Diff>> {
         match &self.changed {
             Some(diff) => Some(Cow::Borrowed(diff)),
@@ -139,7 +137,6 @@ impl ToolCall {
         words
     }
 
-    /// What it answered.
     pub(crate) fn answer(&self) -> &str {
         self.result.text()
     }

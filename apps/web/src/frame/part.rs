@@ -27,7 +27,6 @@ pub(crate) fn usd(sum: f64) -> String {
     }
 }
 
-/// A share.
 pub(crate) fn percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }

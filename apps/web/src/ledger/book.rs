@@ -21,7 +21,6 @@ pub(crate) struct SessionRow {
     /// Its id, or the name of its file.
     pub(crate) name: String,
     pub(crate) path: PathBuf,
-    /// Who wrote it.
     pub(crate) agent: String,
     pub(crate) project: Option<String>,
     /// How the person's first message begins.

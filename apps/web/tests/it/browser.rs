@@ -216,7 +216,6 @@ impl Browser {
     }
 }
 
-/// The pages that a browser has.
 fn pages(host: &str) -> Vec<Value> {
     let mut stream = TcpStream::connect(host).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();

@@ -6,7 +6,6 @@
     clippy::indexing_slicing,
     clippy::string_slice,
     clippy::print_stderr,
-    missing_docs,
     reason = "tests"
 )]
 

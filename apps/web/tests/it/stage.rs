@@ -16,7 +16,6 @@ use std::net::TcpStream;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What is shown.
 pub(crate) struct Stage {
     pub(crate) files: TempHome,
 }
@@ -67,7 +66,6 @@ impl Stage {
         path
     }
 
-    /// Starts the page.
     pub(crate) fn open(&self, access: PageAccess) -> Visitor {
         let (project, home) = (self.files.project(), self.files.home());
         let (tell, told) = std::sync::mpsc::channel();
@@ -144,7 +142,6 @@ pub(crate) struct Visitor {
     pub(crate) cookie: Option<String>,
 }
 
-/// What was answered.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,

@@ -8,7 +8,6 @@
     clippy::string_slice,
     clippy::print_stdout,
     clippy::disallowed_methods,
-    missing_docs,
     reason = "tests"
 )]
 

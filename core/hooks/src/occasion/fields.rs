@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 /// Something that runs beside the conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Task {
-    /// Its id.
     pub id: String,
     /// `agent`, `shell` or whatever else it is.
     pub kind: String,
@@ -24,11 +23,8 @@ impl Task {
 /// A call of a tool.
 #[derive(Clone, Copy, Debug)]
 pub struct CallFields<'a> {
-    /// The tool.
     pub tool: &'a str,
-    /// Its arguments.
     pub input: &'a Value,
-    /// The call's id.
     pub id: &'a str,
 }
 
@@ -80,13 +76,10 @@ impl Switch<'_> {
 /// What a server wants to know.
 #[derive(Clone, Copy, Debug)]
 pub struct Elicited<'a> {
-    /// The server.
     pub server: &'a str,
-    /// Its words.
     pub message: &'a str,
     /// The fields that are to be filled in; none where an address is to be opened.
     pub schema: Option<&'a Value>,
-    /// The address.
     pub url: Option<&'a str>,
     /// The server's name for the question.
     pub id: Option<&'a str>,

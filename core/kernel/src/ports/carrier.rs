@@ -33,7 +33,6 @@ pub trait MailCarrier: Send + Sync {
 /// A letter that was carried, and its place in the order of all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CarriedLetter {
-    /// The place.
     pub place: u64,
     /// The letter. Who it is from is what the carrier vouches for.
     pub letter: Letter,

@@ -71,12 +71,10 @@ pub trait Night: Send + Sync {
     fn end(self: Box<Self>, ending: Ending) -> BoxFuture<'static, Result<(), DreamError>>;
 }
 
-/// How a night ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// Memories are consolidated, as of this time.
     Done {
-        /// When.
         at: Timestamp,
         /// Whether the daily logs were read, too (L5.22).
         logs: LogsRead,
@@ -88,7 +86,6 @@ pub enum Ending {
 /// Whether somebody read the daily logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogsRead {
-    /// A model did.
     Yes,
     /// They wait for the next night.
     No,
@@ -103,7 +100,6 @@ pub struct Stored {
     pub logs: BTreeMap<String, String>,
 }
 
-/// One file of a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredFile {
     /// What it says; none where it is no text or too large, so that nobody
@@ -113,7 +109,6 @@ pub struct StoredFile {
     pub version: String,
     /// The day it was last written, where that is known for sure.
     pub day: Option<Date>,
-    /// Who wrote it.
     pub writer: MemoryHand,
     /// How often it was shown to a model.
     pub recalled: u64,
@@ -121,7 +116,6 @@ pub struct StoredFile {
     pub used: u64,
 }
 
-/// Who a memory is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemoryHand {
     /// The person wrote it, or said it.
@@ -142,20 +136,15 @@ pub struct Gathered {
 /// A change of many files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Swap {
-    /// The files.
     pub edits: Vec<SwapEdit>,
-    /// Why, in words.
     pub reason: String,
-    /// In which session.
     pub session: Option<SessionId>,
-    /// When.
     pub at: Timestamp,
 }
 
 /// One file of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SwapEdit {
-    /// Its path.
     pub path: String,
     /// The version that has to be there; none: nothing.
     pub expect: Option<String>,
@@ -175,13 +164,10 @@ pub enum Swapped {
 /// A change that a person is asked about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DreamProposal {
-    /// The memory.
     pub path: String,
     /// What it would hold; none: it would go.
     pub text: Option<String>,
-    /// Why.
     pub why: String,
-    /// In which session.
     pub session: Option<SessionId>,
     /// When it was thought of.
     pub at: Timestamp,
@@ -191,9 +177,7 @@ pub struct DreamProposal {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the memories in {dir} cannot be consolidated: {message}")]
 pub struct DreamError {
-    /// The directory.
     pub dir: PathBuf,
-    /// What is wrong.
     pub message: String,
 }
 

@@ -88,9 +88,7 @@ pub struct FileStat {
 /// Kinds of things at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
-    /// A regular file.
     File,
-    /// A directory.
     Directory,
     /// A device, pipe or socket: reading it might never end.
     Special,
@@ -105,7 +103,6 @@ pub struct FileVersion(pub String);
 pub struct FileRead {
     /// Its bytes.
     pub bytes: Bytes,
-    /// Their version.
     pub version: FileVersion,
 }
 
@@ -127,75 +124,42 @@ pub struct LinesRead {
 /// What must be at a path for a write to go through.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expect {
-    /// Anything.
     Anything,
-    /// Nothing yet.
     Absent,
-    /// Exactly this version.
     Version(FileVersion),
 }
 
 /// Why a file could not be read or written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FileError {
-    /// Nothing is there.
     #[error("{path} does not exist")]
-    NotFound {
-        /// Where.
-        path: PathBuf,
-    },
-    /// It is a directory.
+    NotFound { path: PathBuf },
     #[error("{path} is a directory")]
-    IsDirectory {
-        /// Where.
-        path: PathBuf,
-    },
+    IsDirectory { path: PathBuf },
     /// It is a device, pipe or socket.
     #[error("{path} is a device, pipe or socket, not a file")]
-    Special {
-        /// Where.
-        path: PathBuf,
-    },
+    Special { path: PathBuf },
     /// It is larger than allowed.
     #[error("{path} has {bytes} bytes, more than the {max} that are read at once")]
-    TooLarge {
-        /// Where.
-        path: PathBuf,
-        /// Its size.
-        bytes: u64,
-        /// The limit.
-        max: u64,
-    },
+    TooLarge { path: PathBuf, bytes: u64, max: u64 },
     /// It is not what it was expected to be.
     #[error("{path} changed since it was read")]
-    Changed {
-        /// Where.
-        path: PathBuf,
-    },
+    Changed { path: PathBuf },
     /// It may not be written so.
     #[error("{path}: {reason}")]
     Refused {
-        /// Where.
         path: PathBuf,
         /// Why not, and what to do.
         reason: String,
     },
     /// The operating system said no.
     #[error("access to {path} was denied")]
-    Denied {
-        /// Where.
-        path: PathBuf,
-    },
+    Denied { path: PathBuf },
     /// The disk is full.
     #[error("no space left on the device for {path}")]
-    NoSpace {
-        /// Where.
-        path: PathBuf,
-    },
-    /// Anything else.
+    NoSpace { path: PathBuf },
     #[error("{path}: {message}")]
     Io {
-        /// Where.
         path: PathBuf,
         /// What the operating system said.
         message: String,

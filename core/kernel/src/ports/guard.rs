@@ -15,7 +15,6 @@ pub trait ReadGuard: Send + Sync {
 pub struct PathGuard(Option<Arc<dyn ReadGuard>>);
 
 impl PathGuard {
-    /// This guard.
     #[must_use]
     pub fn new(guard: Arc<dyn ReadGuard>) -> Self {
         Self(Some(guard))

@@ -21,11 +21,9 @@ pub trait Hooks: Send + Sync {
 /// One handler, and what it is given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HookCall {
-    /// What to run.
     pub action: HookAction,
     /// What it reads: one JSON object.
     pub input: String,
-    /// Where it runs.
     pub cwd: PathBuf,
     /// Variables that it sees in addition.
     pub env: BTreeMap<String, String>,
@@ -41,15 +39,9 @@ pub enum HookAction {
     /// A command line for a shell.
     Shell(String),
     /// A program with its arguments.
-    Program {
-        /// The program.
-        command: String,
-        /// Its arguments.
-        args: Vec<String>,
-    },
+    Program { command: String, args: Vec<String> },
     /// A request by POST.
     Http {
-        /// Where.
         url: String,
         /// Headers; `$NAME` and `${NAME}` stand for variables that `allowed` names.
         headers: BTreeMap<String, String>,

@@ -85,7 +85,6 @@ pub enum MemoryUse {
 pub struct MemoryPlace {
     /// For whom its memories hold.
     pub scope: MemoryScope,
-    /// Where it is.
     pub dir: PathBuf,
 }
 
@@ -117,7 +116,6 @@ impl MemoryScope {
 pub struct MemoryIndex {
     /// For whom it holds.
     pub scope: MemoryScope,
-    /// Where it is.
     pub path: PathBuf,
     /// What it says, within its caps.
     pub text: String,
@@ -173,24 +171,13 @@ pub struct MemoryText {
 pub enum MemoryError {
     /// A directory cannot be made, opened or listed.
     #[error("the memories in {dir} cannot be read: {message}")]
-    Unreadable {
-        /// The directory.
-        dir: PathBuf,
-        /// What is wrong.
-        message: String,
-    },
+    Unreadable { dir: PathBuf, message: String },
     /// A memory is gone, or cannot be read.
     #[error("the memory {path} cannot be read: {message}")]
-    Memory {
-        /// The memory.
-        path: PathBuf,
-        /// What is wrong.
-        message: String,
-    },
+    Memory { path: PathBuf, message: String },
     /// A memory may not be written so.
     #[error("{reason}")]
     Refused {
-        /// The memory.
         path: PathBuf,
         /// Why not, and what to do.
         reason: String,

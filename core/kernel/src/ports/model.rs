@@ -22,7 +22,6 @@ pub trait Model: Send + Sync {
     /// The form in which it takes requests.
     fn dialect(&self) -> Dialect;
 
-    /// What answers.
     fn kind(&self) -> ModelKind {
         ModelKind::Language
     }
@@ -45,7 +44,6 @@ pub struct Headroom {
 /// What is behind a [`Model`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModelKind {
-    /// A language model.
     Language,
     /// Rules: it can be asked for files, not for a summary.
     Rules,
@@ -57,7 +55,6 @@ pub type ModelStream = Pin<Box<dyn Stream<Item = Result<ModelEvent, ModelError>>
 /// A request, ready to be sent: its bytes are made in one place (PC1).
 #[derive(Clone, Debug)]
 pub struct ModelCall {
-    /// The body.
     pub body: Bytes,
     /// Beta names for the header.
     pub betas: Vec<String>,
@@ -75,36 +72,19 @@ pub const SOURCE_HEADER: &str = "x-everfold-source";
 pub enum ModelEvent {
     /// The answer began.
     Started {
-        /// The response.
         message_id: MessageId,
         /// The request, as the server named it.
         request_id: Option<RequestId>,
         /// The model that answers.
         model: ModelId,
-        /// Usage so far.
         usage: Usage,
     },
     /// More text of the block at this position, to be shown.
-    Text {
-        /// The block.
-        index: u32,
-        /// The text.
-        text: String,
-    },
+    Text { index: u32, text: String },
     /// More thinking of the block at this position, to be shown.
-    Thinking {
-        /// The block.
-        index: u32,
-        /// The text.
-        text: String,
-    },
+    Thinking { index: u32, text: String },
     /// A block is complete.
-    Block {
-        /// Its position.
-        index: u32,
-        /// The block.
-        block: Block,
-    },
+    Block { index: u32, block: Block },
     /// Why the server did not read the prompt from its cache, where it was
     /// asked and had a reason (PC6). It comes after [`Self::Started`].
     CacheMissed {
@@ -113,20 +93,15 @@ pub enum ModelEvent {
     },
     /// The server cleared something of the prompt by itself (L2.4): the list
     /// `applied_edits`, as it sent it. It comes before [`Self::Finished`].
-    ContextEdited {
-        /// The list.
-        edits: Value,
-    },
+    ContextEdited { edits: Value },
     /// The answer is complete.
     Finished {
         /// Why it ended, such as `end_turn` or `tool_use`.
         stop_reason: String,
-        /// Final usage.
         usage: Usage,
     },
     /// Nothing has come from the server for a while (S16).
     Waiting {
-        /// For how long.
         waited: Duration,
         /// What is waited for, and which try it is.
         reason: String,
@@ -139,30 +114,22 @@ pub enum ModelEvent {
         most: u32,
         /// How long it waits.
         wait: Duration,
-        /// What happened.
         reason: String,
     },
     /// The answer so far is void: the stream broke and the request is made again.
-    Restarted {
-        /// What happened.
-        reason: String,
-    },
+    Restarted { reason: String },
 }
 
 /// A whole answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelReply {
-    /// The response.
     pub message_id: MessageId,
     /// The request, as the server named it.
     pub request_id: Option<RequestId>,
     /// The model that wrote it.
     pub model: ModelId,
-    /// Its blocks.
     pub blocks: Vec<Block>,
-    /// Why it ended.
     pub stop_reason: String,
-    /// What it used.
     pub usage: Usage,
     /// What the server cleared of the prompt by itself (`applied_edits`).
     pub context_edits: Option<Value>,
@@ -178,88 +145,52 @@ pub enum ModelError {
         actual: Option<u64>,
         /// Tokens that are allowed, where the server said it.
         maximum: Option<u64>,
-        /// The server's words.
         message: String,
     },
     /// The request's body is over the server's size limit.
     #[error("the request is too large for the server ({message}); remove pictures or documents")]
-    RequestTooLarge {
-        /// The server's words.
-        message: String,
-    },
+    RequestTooLarge { message: String },
     /// The server is overloaded, after all retries.
     #[error("the model is overloaded ({message}); try again later or set a fallback model")]
-    Overloaded {
-        /// The server's words.
-        message: String,
-    },
+    Overloaded { message: String },
     /// A rate or spend limit is used up.
     #[error("the rate limit is used up ({message})")]
     RateLimited {
         /// When the server says it can be tried again.
         retry_after: Option<Duration>,
-        /// The server's words.
         message: String,
     },
     /// The key is missing, wrong or not allowed to do this.
     #[error("the server refused the key ({message}); check {hint}")]
     Authentication {
-        /// The server's words.
         message: String,
         /// Which setting or variable holds the key.
         hint: String,
     },
     /// The server refused the request.
     #[error("the server refused the request with status {status}: {message}")]
-    Refused {
-        /// The HTTP status.
-        status: u16,
-        /// The server's words.
-        message: String,
-    },
+    Refused { status: u16, message: String },
     /// The server has no model of this name (Q20).
     #[error(
         "the server does not have this model ({message}); `everfold doctor` lists what it has, \
          and --model chooses one"
     )]
-    NoModel {
-        /// The server's words.
-        message: String,
-    },
+    NoModel { message: String },
     /// The model, or the way it is served, knows no tools (Q18).
     #[error("the server takes no tools ({message})")]
-    NoTools {
-        /// The server's words.
-        message: String,
-    },
+    NoTools { message: String },
     /// The server is still loading its model, after all retries.
     #[error("the server is still loading its model ({message}); try again in a moment")]
-    Loading {
-        /// The server's words.
-        message: String,
-    },
+    Loading { message: String },
     /// The server could not be reached.
     #[error("{url} could not be reached: {message}")]
-    Unreachable {
-        /// Where.
-        url: String,
-        /// Why.
-        message: String,
-    },
+    Unreachable { url: String, message: String },
     /// The stream broke, every time it was tried.
     #[error("the answer broke off: {message}")]
-    Broken {
-        /// How.
-        message: String,
-    },
+    Broken { message: String },
     /// The server failed, after all retries.
     #[error("the server failed with status {status}: {message}")]
-    Server {
-        /// The HTTP status.
-        status: u16,
-        /// The server's words.
-        message: String,
-    },
+    Server { status: u16, message: String },
 }
 
 impl Classify for ModelError {

@@ -9,7 +9,6 @@ use std::path::PathBuf;
 /// Where a command would run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ShellPlace {
-    /// The working directory.
     pub cwd: PathBuf,
     /// The home directory of the person, for `~` and `$HOME`.
     pub home: Option<PathBuf>,
@@ -137,7 +136,6 @@ impl CallWord {
 /// How much is known of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum WordKind {
-    /// All.
     Exact,
     /// It starts as it is written, and cannot become an option.
     Pattern,
@@ -152,28 +150,23 @@ pub struct FileMention {
     pub path: PathBuf,
     /// Whether something is there.
     pub presence: Presence,
-    /// How it is touched.
     pub touch: FileTouch,
 }
 
 /// Whether something is at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Presence {
-    /// Something is.
     There,
-    /// Nothing is.
     Missing,
 }
 
 /// How a command touches a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FileTouch {
-    /// It is named.
     Named,
     /// It, and all that is below it.
     Tree,
     /// It, and what is below it under names without a leading dot.
     VisibleTree,
-    /// It is written.
     Written,
 }

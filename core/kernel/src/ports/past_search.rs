@@ -27,7 +27,6 @@ pub struct PastQuery {
 /// A place where the words stand.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PastHit {
-    /// The session.
     pub session: SessionId,
     /// The record, by which the rest of it is found.
     pub record: RecordId,
@@ -37,11 +36,9 @@ pub struct PastHit {
     pub who: String,
     /// The words and what stands around them.
     pub excerpt: String,
-    /// The transcript.
     pub path: PathBuf,
 }
 
-/// What was found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PastFound {
     /// Places, newest first.

@@ -9,12 +9,9 @@ pub trait Approver: Send + Sync {
     fn ask(&self, ask: PermissionAsk) -> BoxFuture<'_, PermissionAnswer>;
 }
 
-/// What is asked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PermissionAsk {
-    /// The tool.
     pub tool: String,
-    /// Its arguments.
     pub input: Value,
     /// What it would do, in a few words: a command, a path, a diff.
     pub summary: String,
@@ -29,7 +26,6 @@ pub enum PermissionAnswer {
     Allow,
     /// Yes, and whatever the rule covers for the rest of the session.
     AllowAlways,
-    /// No.
     Deny {
         /// Why, for the model.
         reason: String,

@@ -124,7 +124,6 @@ impl AgentName {
         if good { Ok(Self(text.to_owned())) } else { Err(PostError::BadName { text: text.into() }) }
     }
 
-    /// The name itself.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -140,11 +139,9 @@ impl fmt::Display for AgentName {
 /// A letter before it is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LetterDraft {
-    /// Who writes.
     pub from: String,
     /// What it is about, in a few words.
     pub summary: Option<String>,
-    /// What it says.
     pub body: Body,
     /// Whose words the writer had in view, the least trusted (L5.33).
     pub provenance: Option<Provenance>,
@@ -155,7 +152,6 @@ pub struct LetterDraft {
 pub struct Letter {
     /// Its id; no other letter has it.
     pub id: LetterId,
-    /// Who wrote it.
     pub from: String,
     /// Its number among those of its sender to this receiver; it grows.
     pub seq: u64,
@@ -164,7 +160,6 @@ pub struct Letter {
     /// What it is about, in a few words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
-    /// What it says.
     pub body: Body,
     /// Whose words the writer had in view, the least trusted (L5.33); none
     /// where that is not known.
@@ -176,14 +171,11 @@ pub struct Letter {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Body {
-    /// A text.
     Message {
-        /// The text.
         text: String,
     },
     /// The receiver is asked to come to an end.
     ShutdownRequest {
-        /// Why.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
@@ -197,7 +189,6 @@ pub enum Body {
     },
     /// What the sender thinks of a plan. It changes no permission (L7.9).
     PlanApprovalResponse {
-        /// Whether it agrees.
         consent: Consent,
         /// What should be different.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -205,52 +196,31 @@ pub enum Body {
     },
 }
 
-/// Yes or no.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Consent {
-    /// Yes.
     Approved,
-    /// No.
     Declined,
 }
 
 /// Why a letter could not be sent or fetched.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PostError {
-    /// It is no address.
     #[error("{text:?} is no address; use a name, *, uds:/path/of/a/socket or bridge:SESSION-ID")]
-    BadAddress {
-        /// What was given.
-        text: String,
-    },
+    BadAddress { text: String },
     /// It cannot be a name.
     #[error(
         "{text:?} cannot be a name; use at most 64 letters, digits, '-', '_' and '.', and no dot in front"
     )]
-    BadName {
-        /// What was given.
-        text: String,
-    },
+    BadName { text: String },
     /// Nobody has this name.
     #[error("nobody is called {name}; there {}", listed(known))]
-    Unknown {
-        /// The name.
-        name: String,
-        /// Who there is.
-        known: Vec<String>,
-    },
-    /// We are in no team.
+    Unknown { name: String, known: Vec<String> },
     #[error("this session is in no team; start it with --team NAME --agent-name N")]
     NoTeam,
     /// Somebody runs under our name.
     #[error("{name} of team {team} runs already; choose another --agent-name, or end the other")]
-    NameTaken {
-        /// The name.
-        name: String,
-        /// The team.
-        team: String,
-    },
+    NameTaken { name: String, team: String },
     /// It is not ours to write to (S17).
     #[error("{path} is not written to: {reason}")]
     Outside {
@@ -261,63 +231,36 @@ pub enum PostError {
     },
     /// The other session is not there.
     #[error("nothing listens at {path}; the session has ended or runs elsewhere")]
-    NotRunning {
-        /// Its socket.
-        path: PathBuf,
-    },
+    NotRunning { path: PathBuf },
     /// The other session did not take it.
     #[error("the session at {path} did not take the message: {reason}")]
-    Refused {
-        /// Its socket.
-        path: PathBuf,
-        /// What it said.
-        reason: String,
-    },
+    Refused { path: PathBuf, reason: String },
     /// The other session said nothing.
     #[error(
         "the session at {path} gave no answer; the message may have arrived or not. Ask before you send it again"
     )]
-    Unanswered {
-        /// Its socket.
-        path: PathBuf,
-    },
+    Unanswered { path: PathBuf },
     /// The letter is too long.
     #[error(
         "the message has {bytes} bytes, and at most {max} are sent; put it in a file and name that"
     )]
-    TooLong {
-        /// What it has.
-        bytes: u64,
-        /// The limit.
-        max: u64,
-    },
+    TooLong { bytes: u64, max: u64 },
     /// The disk is full.
     #[error(
         "no space left on the device for {path}; the message was not sent. Free some and send it again"
     )]
-    NoSpace {
-        /// Where.
-        path: PathBuf,
-    },
+    NoSpace { path: PathBuf },
     /// Somebody else holds the mailbox.
     #[error("the mailbox {path} is in use by another process for too long; try again")]
-    Busy {
-        /// The mailbox.
-        path: PathBuf,
-    },
+    Busy { path: PathBuf },
     /// The servers of the fleet.
     #[error("the fleet cannot be reached: {message}")]
-    Away {
-        /// What was said.
-        message: String,
-    },
+    Away { message: String },
     /// The platform has no such thing.
     #[error("sockets between sessions are not available on this platform")]
     Unsupported,
-    /// Anything else.
     #[error("{path}: {message}")]
     Io {
-        /// Where.
         path: PathBuf,
         /// What the operating system said.
         message: String,

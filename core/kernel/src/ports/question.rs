@@ -17,13 +17,10 @@ pub trait Respondent: Send + Sync {
 /// characters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ServerQuestion {
-    /// The server.
     pub server: String,
-    /// Its words.
     pub message: String,
     /// The server's name for the question.
     pub id: Option<String>,
-    /// What it wants.
     pub wants: Wants,
 }
 
@@ -41,12 +38,10 @@ pub enum Wants {
     Visit(String),
 }
 
-/// What a server is answered.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ServerAnswer {
     /// Yes: what was filled in.
     Accept(Map<String, Value>),
-    /// No.
     Decline,
     /// Neither: the question was left.
     Cancel,
@@ -67,13 +62,11 @@ impl ServerAnswer {
 /// A field of a form.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Field {
-    /// Its name.
     pub name: String,
     /// What it is called for people.
     pub title: String,
     /// What it is about.
     pub description: String,
-    /// What it takes.
     pub kind: FieldKind,
     /// Whether it may be left out.
     pub need: FieldNeed,
@@ -86,14 +79,12 @@ pub struct Field {
 pub enum FieldNeed {
     /// It may not.
     Required,
-    /// It may.
     Optional,
 }
 
 /// What a field takes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FieldKind {
-    /// A text.
     Text {
         /// Least characters.
         least: u64,
@@ -102,7 +93,6 @@ pub enum FieldKind {
         /// `email`, `uri`, `date` or `date-time`.
         format: Option<String>,
     },
-    /// A number.
     Number {
         /// The least.
         least: f64,
@@ -111,7 +101,6 @@ pub enum FieldKind {
         /// Whether it is a whole one.
         whole: Whole,
     },
-    /// Yes or no.
     Truth,
     /// One of some values.
     Choice(Vec<FormChoice>),
@@ -122,7 +111,6 @@ pub enum FieldKind {
 /// Whether a number is a whole one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Whole {
-    /// It is.
     Yes,
     /// It need not be.
     No,
@@ -131,7 +119,6 @@ pub enum Whole {
 /// A value to choose.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FormChoice {
-    /// The value.
     pub value: String,
     /// What it is called for people.
     pub label: String,

@@ -43,7 +43,6 @@ pub trait Search: Send + Sync {
 /// What of a tree may not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BarredFiles {
-    /// These.
     Found(Vec<PathBuf>),
     /// There is too much to look through.
     Unknown,
@@ -56,7 +55,6 @@ pub struct Names {
     pub paths: BTreeSet<String>,
     /// Names in code, such as `Client::send`.
     pub symbols: BTreeSet<String>,
-    /// Branches.
     pub branches: BTreeSet<String>,
 }
 
@@ -65,7 +63,6 @@ pub struct Names {
 pub struct GlobQuery {
     /// The glob, relative to the root.
     pub pattern: String,
-    /// Where to look.
     pub root: PathBuf,
     /// Most paths to give.
     pub limit: usize,
@@ -95,9 +92,7 @@ pub struct GrepQuery {
     pub glob: Option<String>,
     /// Only files of this type, such as `rust`.
     pub file_type: Option<String>,
-    /// What to give.
     pub mode: GrepMode,
-    /// Whether case matters.
     pub case_insensitive: bool,
     /// Lines before each match.
     pub before: usize,
@@ -144,31 +139,18 @@ pub enum SearchError {
     /// The pattern is not valid.
     #[error("the pattern {pattern:?} is not valid: {message}")]
     Pattern {
-        /// The pattern.
         pattern: String,
         /// What is wrong with it.
         message: String,
     },
     /// The type is not known.
     #[error("{name:?} is not a known file type; use a glob instead")]
-    FileType {
-        /// The name.
-        name: String,
-    },
-    /// Nothing is there.
+    FileType { name: String },
     #[error("{root} does not exist")]
-    NotFound {
-        /// Where.
-        root: PathBuf,
-    },
+    NotFound { root: PathBuf },
     /// It could not be read.
     #[error("{root} could not be searched: {message}")]
-    Io {
-        /// Where.
-        root: PathBuf,
-        /// Why.
-        message: String,
-    },
+    Io { root: PathBuf, message: String },
 }
 
 impl Classify for SearchError {

@@ -81,12 +81,10 @@ fn unknown<'a, T>(server: &str) -> BoxFuture<'a, Result<T, ServerError>> {
     Box::pin(async move { Err(error) })
 }
 
-/// How a server is.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ServerView {
     /// Its name in settings.
     pub name: String,
-    /// Who set it.
     pub origin: String,
     /// What is known of it now.
     pub state: ServerState,
@@ -103,7 +101,6 @@ pub struct ServerView {
 /// Whether a server has things to read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Library {
-    /// It says so.
     Open,
     /// It does not.
     #[default]
@@ -113,9 +110,7 @@ pub enum Library {
 /// A prompt that a server has for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerPrompt {
-    /// Its name at the server.
     pub name: String,
-    /// What it is for.
     pub description: String,
     /// Names of its arguments, in order.
     pub arguments: Vec<String>,
@@ -124,15 +119,12 @@ pub struct ServerPrompt {
 /// Something that a server has to read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerResource {
-    /// Where it is.
     pub uri: String,
     /// What it is called.
     pub name: String,
-    /// What it is.
     pub description: String,
 }
 
-/// The state of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ServerState {
     /// Nobody has asked for it yet.
@@ -148,9 +140,7 @@ pub enum ServerState {
 /// A tool of a server. What it says of itself is the word of a stranger.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ServerTool {
-    /// Its name at the server.
     pub name: String,
-    /// What it does.
     pub description: String,
     /// The JSON schema of its arguments.
     pub input_schema: Value,
@@ -165,7 +155,6 @@ pub struct ServerTool {
 /// Whether a tool says that it only reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reads {
-    /// It does.
     Only,
     /// It does not say so.
     Perhaps,
@@ -174,7 +163,6 @@ pub enum Reads {
 /// When the schema of a tool is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Load {
-    /// From the start.
     Always,
     /// When the model looks for it.
     WhenAsked,
@@ -205,50 +193,30 @@ pub struct ServerResult {
 pub enum ServerError {
     /// No server has this name.
     #[error("there is no server {server:?}")]
-    Unknown {
-        /// The name.
-        server: String,
-    },
+    Unknown { server: String },
     /// It cannot be reached.
     #[error("the server {server:?} is not there: {reason}")]
-    Down {
-        /// Which.
-        server: String,
-        /// Why.
-        reason: String,
-    },
+    Down { server: String, reason: String },
     /// It ended while it was asked.
     #[error(
         "the server {server:?} ended during the call ({reason}); it is started again when it is next called"
     )]
-    Died {
-        /// Which.
-        server: String,
-        /// What is known.
-        reason: String,
-    },
+    Died { server: String, reason: String },
     /// It took too long.
     #[error(
         "the server {server:?} gave no answer within {seconds} seconds; \"timeout\" in its entry gives it more"
     )]
     Late {
-        /// Which.
         server: String,
         /// How long was waited.
         seconds: u64,
     },
     /// It refused the call.
     #[error("the server {server:?} refused the call: {message}")]
-    Refused {
-        /// Which.
-        server: String,
-        /// Its words.
-        message: String,
-    },
+    Refused { server: String, message: String },
     /// Its answer is too large.
     #[error("the answer of the server {server:?} has more than {bytes} bytes")]
     TooLarge {
-        /// Which.
         server: String,
         /// The most that is taken.
         bytes: usize,

@@ -61,18 +61,15 @@ pub trait CommandWatch: Send + Sync {
 /// How a command that was watched left the foreground.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunEnd {
-    /// It ended.
     Ended(ShellOutput),
     /// It goes on in the background.
     WentOn(JobInfo),
 }
 
-/// A command for the shell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShellCommand {
     /// The text, as a shell reads it.
     pub command: String,
-    /// Where it runs.
     pub cwd: PathBuf,
     /// How long it may run; none for a background command.
     pub timeout: Option<Duration>,
@@ -97,7 +94,6 @@ pub enum Confinement {
 /// Whether commands can be held to a sandbox.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SandboxState {
-    /// They can.
     Ready,
     /// They cannot; why, in words that end a sentence.
     Missing(String),
@@ -121,7 +117,6 @@ pub struct ShellOutput {
     pub text: String,
     /// Bytes that were dropped from the middle.
     pub dropped_bytes: u64,
-    /// How it ended.
     pub exit: Exit,
     /// The working directory at its end, where the shell could still tell.
     pub cwd: Option<PathBuf>,
@@ -134,7 +129,6 @@ pub struct ShellOutput {
 pub enum Exit {
     /// By itself, with a code.
     Code(i32),
-    /// By a signal.
     Signal(i32),
     /// It ran too long and was ended.
     TimedOut,
@@ -147,7 +141,6 @@ pub struct JobInfo {
     pub id: String,
     /// Its process group.
     pub pid: u32,
-    /// What it runs.
     pub command: String,
     /// Where its output goes.
     pub output: PathBuf,
@@ -158,7 +151,6 @@ pub struct JobInfo {
 /// The state of a background command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobState {
-    /// It runs.
     Running,
     /// It ended by itself or was ended.
     Ended(Exit),
@@ -169,20 +161,10 @@ pub enum JobState {
 pub enum ShellError {
     /// No shell, or no such directory.
     #[error("the command could not be started in {cwd}: {message}")]
-    Start {
-        /// Where.
-        cwd: PathBuf,
-        /// Why.
-        message: String,
-    },
+    Start { cwd: PathBuf, message: String },
     /// Its output file could not be made.
     #[error("the output file {path} could not be made: {message}")]
-    Output {
-        /// Which file.
-        path: PathBuf,
-        /// Why.
-        message: String,
-    },
+    Output { path: PathBuf, message: String },
     /// The sandbox that it asks for is not to be had here.
     #[error("the command was not run: it needs a sandbox, and {message}")]
     NoSandbox {
@@ -191,10 +173,7 @@ pub enum ShellError {
     },
     /// No background command has this name.
     #[error("there is no background command {id}")]
-    NoSuchJob {
-        /// The name.
-        id: String,
-    },
+    NoSuchJob { id: String },
 }
 
 impl Classify for ShellError {

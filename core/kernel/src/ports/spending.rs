@@ -79,9 +79,7 @@ impl SpentOf {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("what the background spent cannot be kept in {path}: {message}")]
 pub struct SpendingError {
-    /// The file.
     pub path: PathBuf,
-    /// What is wrong.
     pub message: String,
 }
 

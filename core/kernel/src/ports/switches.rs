@@ -6,9 +6,7 @@ use crate::{Flags, Limits};
 /// What the source of switches and limits says at one time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SwitchReading {
-    /// Kill switches.
     pub flags: Flags,
-    /// Limits.
     pub limits: Limits,
     /// What cannot be read any more, for people; its last values are in here.
     pub problem: Option<String>,

@@ -55,16 +55,12 @@ pub struct TeamHead {
 pub struct TeamFile {
     /// The name of what it holds.
     pub version: String,
-    /// Its size.
     pub bytes: u64,
-    /// What it is.
     pub kind: TeamFileKind,
 }
 
-/// What a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TeamFileKind {
-    /// A file.
     Plain,
     /// A link, or something else that is never taken in.
     Other,
@@ -73,7 +69,6 @@ pub enum TeamFileKind {
 /// What becomes of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TeamChange {
-    /// Its path.
     pub path: String,
     /// What it is to hold; none: it goes.
     pub content: Option<Vec<u8>>,
@@ -102,50 +97,30 @@ pub struct TeamMaker {
 pub enum TeamError {
     /// The others cannot be reached now.
     #[error("{place} cannot be reached: {message}")]
-    Unreachable {
-        /// Where they are.
-        place: String,
-        /// What was said.
-        message: String,
-    },
+    Unreachable { place: String, message: String },
     /// It took too long.
     #[error("{place} gave no answer within {seconds} s")]
     Late {
-        /// Where they are.
         place: String,
         /// How long was waited.
         seconds: u64,
     },
     /// It was not taken.
     #[error("{place} does not take what is shared: {message}")]
-    Denied {
-        /// Where they are.
-        place: String,
-        /// What was said.
-        message: String,
-    },
+    Denied { place: String, message: String },
     /// There is more than may come in.
     #[error("{what} is more than may be taken in ({most}); nothing of it was")]
     TooMuch {
         /// What is too much.
         what: String,
-        /// The limit.
         most: u64,
     },
     /// The program that carries it is missing or does not work.
     #[error("{program} cannot be used: {message}")]
-    Program {
-        /// Which.
-        program: &'static str,
-        /// What it said.
-        message: String,
-    },
+    Program { program: &'static str, message: String },
     /// What was said before is not there any more, or is damaged.
     #[error("the local copy of the team is damaged: {message}")]
-    Damaged {
-        /// What is wrong.
-        message: String,
-    },
+    Damaged { message: String },
     /// It cannot be an address.
     #[error("{why}")]
     Address {

@@ -146,9 +146,7 @@ impl SessionClaim {
 /// The process that has a session open, as far as it said.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SessionHolder {
-    /// Its number.
     pub pid: Option<u32>,
-    /// Since when.
     pub since: Option<Timestamp>,
 }
 
@@ -162,7 +160,6 @@ impl fmt::Display for SessionHolder {
     }
 }
 
-/// What was read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LoadedTranscript {
     /// Whole lines.
@@ -194,11 +191,9 @@ pub struct TranscriptPart {
 /// The start and the end of a transcript.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Glimpse {
-    /// The session.
     pub session: SessionId,
     /// When the file was last written.
     pub modified: Timestamp,
-    /// Its size.
     pub bytes: u64,
     /// Its first bytes, in whole lines.
     pub head: Vec<u8>,
@@ -211,36 +206,16 @@ pub struct Glimpse {
 pub enum TranscriptError {
     /// There is none.
     #[error("there is no session {session} in this project (looked in {path})")]
-    NotFound {
-        /// Which.
-        session: SessionId,
-        /// Where it would be.
-        path: PathBuf,
-    },
+    NotFound { session: SessionId, path: PathBuf },
     /// Another process writes it (S13).
     #[error("session {session} is open in {holder}")]
-    InUse {
-        /// Which.
-        session: SessionId,
-        /// Who has it.
-        holder: SessionHolder,
-    },
+    InUse { session: SessionId, holder: SessionHolder },
     /// Nothing can be written.
     #[error("the transcript {path} cannot be written: {message}; nothing more would be kept")]
-    Write {
-        /// Which file.
-        path: PathBuf,
-        /// Why.
-        message: String,
-    },
+    Write { path: PathBuf, message: String },
     /// Nothing can be read.
     #[error("the transcript {path} cannot be read: {message}")]
-    Read {
-        /// Which file.
-        path: PathBuf,
-        /// Why.
-        message: String,
-    },
+    Read { path: PathBuf, message: String },
 }
 
 impl Classify for TranscriptError {

@@ -10,16 +10,13 @@ pub trait Web: Send + Sync {
     fn fetch<'a>(&'a self, url: &'a str) -> BoxFuture<'a, Result<Page, WebError>>;
 }
 
-/// A page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
     /// Where it was found in the end.
     pub url: String,
-    /// The HTTP status.
     pub status: u16,
     /// Its bytes, before conversion.
     pub bytes: u64,
-    /// Its text.
     pub text: String,
 }
 
@@ -28,34 +25,20 @@ pub struct Page {
 pub enum WebError {
     /// Not an http or https URL.
     #[error("{url:?} is not an http or https URL")]
-    Url {
-        /// What was given.
-        url: String,
-    },
+    Url { url: String },
     /// The page sends elsewhere.
     #[error("{from} redirects to another host: {to}; fetch that URL if you mean it")]
     Redirect {
         /// What was asked for.
         from: String,
-        /// Where it sends.
         to: String,
     },
     /// It is not text.
     #[error("{url} is {content_type}, not text")]
-    NotText {
-        /// Where.
-        url: String,
-        /// What it is.
-        content_type: String,
-    },
+    NotText { url: String, content_type: String },
     /// It could not be fetched.
     #[error("{url} could not be fetched: {message}")]
-    Failed {
-        /// Where.
-        url: String,
-        /// Why.
-        message: String,
-    },
+    Failed { url: String, message: String },
 }
 
 impl Classify for WebError {

@@ -19,12 +19,9 @@ pub trait Worktrees: Send + Sync {
     fn finish<'a>(&'a self, tree: &'a Worktree) -> BoxFuture<'a, Result<Left, WorktreeError>>;
 }
 
-/// A checkout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Worktree {
-    /// Where it is.
     pub path: PathBuf,
-    /// Its branch.
     pub branch: String,
     /// The commit that it started from.
     pub base: String,
@@ -39,7 +36,6 @@ pub struct Worktree {
 pub enum Left {
     /// Nothing: the checkout and its branch are gone.
     Nothing,
-    /// Changes, which stay.
     Changes {
         /// Files that differ from the last commit.
         files: Vec<String>,
@@ -53,24 +49,14 @@ pub enum Left {
 pub enum WorktreeError {
     /// There is no repository, or it has no commit.
     #[error("{dir} is in no git repository with a commit; use the agent without isolation")]
-    NoRepository {
-        /// The directory.
-        dir: PathBuf,
-    },
-    /// Git is missing.
+    NoRepository { dir: PathBuf },
     #[error("git could not be started: {message}; install it, or use the agent without isolation")]
-    NoGit {
-        /// Why.
-        message: String,
-    },
-    /// Git said no.
+    NoGit { message: String },
     #[error("git {command} failed in {dir}: {message}")]
     Git {
         /// What was asked of it.
         command: String,
-        /// Where.
         dir: PathBuf,
-        /// What it said.
         message: String,
     },
 }

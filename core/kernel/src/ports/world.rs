@@ -11,15 +11,12 @@ use std::sync::Arc;
 pub struct World {
     /// Time and fresh ids.
     pub clock: Arc<dyn Clock>,
-    /// The model.
     pub model: Arc<dyn Model>,
     /// Files that tools touch.
     pub files: Arc<dyn Files>,
-    /// The shell.
     pub shell: Arc<dyn Shell>,
     /// Glob and grep.
     pub search: Arc<dyn Search>,
-    /// Web pages.
     pub web: Arc<dyn Web>,
     /// Where the log is kept.
     pub transcripts: Arc<dyn Transcripts>,

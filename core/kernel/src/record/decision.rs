@@ -25,7 +25,6 @@ pub enum Decision {
     Booked(Booking),
     /// A response that was cut off is taken back; the request was made again.
     Retracted {
-        /// The response.
         message_id: MessageId,
         /// What happened to it.
         reason: String,
@@ -36,16 +35,10 @@ pub enum Decision {
     Cleared(Cleared),
     /// The server is asked to drop these results from its cache (L2.3): an
     /// edit at the end of the user message that the request ended with.
-    CacheEdited {
-        /// The results.
-        tool_use_ids: Vec<ToolUseId>,
-    },
+    CacheEdited { tool_use_ids: Vec<ToolUseId> },
     /// The server said that it cleared something of the prompt by itself
     /// (L2.4). What is sent stays the same.
-    ServerCleared {
-        /// What it did.
-        edits: Vec<AppliedEdit>,
-    },
+    ServerCleared { edits: Vec<AppliedEdit> },
     /// A range of messages is out of the model's view (L4.14).
     Snipped {
         /// The first record of the range.
@@ -70,19 +63,12 @@ pub enum Decision {
         decision: RecordId,
     },
     /// A record is kept word for word through every compaction (L4.16).
-    Pinned {
-        /// The record.
-        record: RecordId,
-    },
+    Pinned { record: RecordId },
     /// A pin is taken out.
-    Unpinned {
-        /// The record.
-        record: RecordId,
-    },
+    Unpinned { record: RecordId },
     /// A compaction was tried and failed; three in a row that a model failed
     /// open the breaker (L4.2).
     CompactionFailed {
-        /// Why.
         reason: String,
         /// Whose summary it was.
         #[serde(default)]
@@ -99,11 +85,9 @@ pub enum Decision {
     BreakSeen(BreakSeen),
     /// A handler of a hook failed and had no say (Q7).
     HookFailed {
-        /// The event.
         event: String,
         /// Its command or address.
         handler: String,
-        /// Why.
         reason: String,
     },
     /// The newest part of the conversation was reviewed for memories (L5.10).
@@ -140,7 +124,6 @@ pub enum FailedSummary {
 pub struct Rewound {
     /// The message, or the earlier step back, that it went back to.
     pub point: RecordId,
-    /// What went back.
     pub what: RewindWhat,
     /// The last record before, by which the step can be taken back.
     pub left: RecordId,
@@ -152,9 +135,7 @@ pub struct Rewound {
 pub enum RewindWhat {
     /// Files that tools changed.
     Files,
-    /// What was said.
     Conversation,
-    /// Both.
     Both,
 }
 
@@ -214,7 +195,6 @@ pub struct Cleared {
     pub sum: ClearingSum,
 }
 
-/// One cleared result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClearedResult {
     /// The call whose result it was.
@@ -253,13 +233,11 @@ pub struct AppliedEdit {
 /// A cache break that nothing had announced.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BreakSeen {
-    /// Whose requests.
     pub source: QuerySource,
     /// The part that changed, or that none of ours did.
     pub part: String,
     /// Tokens that were expected to be read and were not.
     pub tokens: u64,
-    /// What that cost.
     pub cost: Option<Usd>,
     /// What the server said of it, if it was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -85,7 +85,6 @@ impl Sampling {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pictures {
-    /// It does.
     #[default]
     Taken,
     /// It does not: it is told what is there.

@@ -15,9 +15,7 @@ pub struct ClearingSum {
     pub rewritten_tokens: u64,
     /// Requests that are expected to follow.
     pub rounds: f64,
-    /// What it saves over those.
     pub saves: Usd,
-    /// What it costs.
     pub costs: Usd,
 }
 
@@ -25,7 +23,6 @@ pub struct ClearingSum {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CacheState {
-    /// It has.
     Warm,
     /// It has not: everything is paid for again anyway.
     Cold,
@@ -34,7 +31,6 @@ pub enum CacheState {
 /// What an act was taken to cost, and to save or bring.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ActSum {
-    /// Who would spend.
     pub source: QuerySource,
     /// What was to be done.
     pub act: String,
@@ -46,12 +42,10 @@ pub struct ActSum {
     /// What it saves or brings.
     #[serde(default)]
     pub saves: Vec<SumTerm>,
-    /// What was decided.
     pub verdict: SumVerdict,
 }
 
 impl ActSum {
-    /// What it costs in all.
     #[must_use]
     pub fn cost(&self) -> Usd {
         total(&self.costs)
@@ -68,7 +62,6 @@ fn total(terms: &[SumTerm]) -> Usd {
     Usd(terms.iter().map(|term| term.usd.0).sum())
 }
 
-/// One term of a sum.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SumTerm {
     /// What it stands for.
@@ -83,8 +76,6 @@ pub struct SumTerm {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SumVerdict {
-    /// It is done.
     Done,
-    /// It is left.
     Left,
 }

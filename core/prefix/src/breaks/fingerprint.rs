@@ -48,17 +48,12 @@ pub(crate) struct BlockPrint(Print);
 /// A part of the cache key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyPart {
-    /// The model.
     Model,
-    /// The beta names.
     Betas,
     /// The form of requests, thinking and effort.
     Parameters,
-    /// The tool definitions.
     Tools,
-    /// The system prompt.
     System,
-    /// The messages.
     Messages {
         /// The first one that is not the same, counted from 1.
         first: usize,

@@ -12,7 +12,6 @@ const SYNTAX_SHARE: u64 = 4;
 /// them, and writes nothing behind them: nobody else would read it (E3).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct LentMarks {
-    /// The messages that have one.
     messages: Vec<usize>,
     /// Blocks of the parent: none behind them has one.
     blocks: usize,

@@ -9,16 +9,13 @@ use std::collections::BTreeMap;
 /// One tool result with the call that it answers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ResultView<'a> {
-    /// The call.
     pub tool_use_id: &'a str,
     /// The tool; empty where the call is not in the message before, and the
     /// result is therefore not shown.
     pub tool: &'a str,
     /// Its arguments, where the call is there.
     pub input: Option<&'a Value>,
-    /// The result.
     pub piece: &'a Piece,
-    /// The message that it is in.
     pub message: usize,
     /// Whether no request has carried it yet.
     pub freshness: Freshness,

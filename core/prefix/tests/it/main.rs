@@ -5,7 +5,6 @@
     clippy::panic,
     clippy::indexing_slicing,
     clippy::missing_panics_doc,
-    missing_docs,
     reason = "tests"
 )]
 

@@ -51,7 +51,6 @@ pub struct Conversation {
 pub struct Skipped {
     /// Its number, from 1. Blank lines count here.
     pub line: u64,
-    /// Why.
     pub reason: SkipReason,
 }
 

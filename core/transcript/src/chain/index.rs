@@ -40,9 +40,7 @@ pub(super) enum Form {
     Message,
     /// A boundary: the walk ends here.
     Boundary,
-    /// Any other record.
     Other,
-    /// No record.
     Link,
 }
 

@@ -36,7 +36,6 @@ const MOST_BYTES: u64 = 256 << 20;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Packed(Value);
 
-/// What is compressed.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Copy {

@@ -13,11 +13,8 @@ use std::fmt;
 /// transcript's bytes nobody asks for more.
 #[derive(Clone, Copy)]
 enum Part {
-    /// A line.
     Line,
-    /// Its message.
     Message,
-    /// What that used.
     Usage,
 }
 

@@ -7,7 +7,6 @@
     clippy::indexing_slicing,
     clippy::string_slice,
     clippy::disallowed_methods,
-    missing_docs,
     reason = "tests"
 )]
 

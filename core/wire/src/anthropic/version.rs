@@ -38,7 +38,6 @@ impl Version {
         }
     }
 
-    /// The version of this name.
     #[must_use]
     pub fn by_name(name: &str) -> Option<Self> {
         [Self::V2023_06_01, Self::V2026_10_21].into_iter().find(|version| version.as_str() == name)

@@ -36,7 +36,6 @@ impl AnswerIds {
     }
 }
 
-/// Assembles one answer.
 #[derive(Clone, Debug)]
 pub struct Assembler {
     answer: AnswerIds,

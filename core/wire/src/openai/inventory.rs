@@ -12,15 +12,10 @@ use serde_json::Value;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ServerKind {
-    /// llama.cpp's server.
     LlamaCpp,
-    /// Ollama.
     Ollama,
-    /// LM Studio.
     LmStudio,
-    /// vLLM.
     Vllm,
-    /// Some other.
     #[default]
     Other,
 }
@@ -39,10 +34,8 @@ impl ServerKind {
     }
 }
 
-/// A model that a server has.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServedModel {
-    /// Its name.
     pub id: String,
     /// Tokens that it holds as it is served.
     #[serde(default, skip_serializing_if = "Option::is_none")]

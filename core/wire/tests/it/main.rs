@@ -5,7 +5,6 @@
     clippy::panic,
     clippy::indexing_slicing,
     clippy::string_slice,
-    missing_docs,
     reason = "tests"
 )]
 

@@ -43,9 +43,7 @@ pub(super) struct Night {
 
 /// Why a dream came to nothing.
 enum Nothing {
-    /// There was nothing to do.
     Needless(String),
-    /// It failed.
     Failed(String),
 }
 

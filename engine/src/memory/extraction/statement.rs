@@ -13,16 +13,13 @@ use everfold_memory_judge::wish::stated;
 /// Why there is nothing to remember, or nowhere to.
 #[derive(Debug, thiserror::Error)]
 pub enum RememberError {
-    /// It is off.
     #[error("memory is off in this session; /memory on")]
     Off,
     /// There is none.
     #[error("this session has no memory")]
     None,
-    /// No words.
     #[error("there is nothing to remember")]
     Nothing,
-    /// The store.
     #[error(transparent)]
     Store(#[from] MemoryError),
 }

@@ -142,7 +142,6 @@ impl<'a> Looking<'a> {
         }
     }
 
-    /// What was found.
     pub(super) fn found(self, session: &SessionId) -> Result<Recalled, RecallError> {
         let Self { wanted, result, message, tool, span } = self;
         let unknown =

@@ -18,13 +18,7 @@ const PRICED_TOKENS: f64 = 1_000_000.0;
 pub enum SwitchError {
     /// A hook said no.
     #[error("a PreModelSwitch hook refused {model}: {why}")]
-    Hook {
-        /// The model.
-        model: ModelId,
-        /// What it said.
-        why: String,
-    },
-    /// The log.
+    Hook { model: ModelId, why: String },
     #[error(transparent)]
     Session(#[from] Error),
 }

@@ -19,19 +19,15 @@ const DIFF_TIME: Duration = Duration::from_millis(200);
 pub struct Point {
     /// Its number, from 1; it stays the same while the conversation goes on.
     pub number: usize,
-    /// Its record.
     pub id: RecordId,
-    /// What it is.
     pub kind: PointKind,
     /// What the person said, in its first characters; empty for a step back.
     pub text: String,
-    /// When it was.
     pub at: Timestamp,
     /// Files that are not what they were then.
     pub files: Vec<ChangedFile>,
 }
 
-/// What a point is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PointKind {
     /// A message of the person: one goes back to before it.
@@ -43,7 +39,6 @@ pub enum PointKind {
 /// A file that changed since a point.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangedFile {
-    /// Where it is.
     pub path: PathBuf,
     /// Lines that came since.
     pub added: usize,

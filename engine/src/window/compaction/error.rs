@@ -19,10 +19,8 @@ pub enum CompactionError {
     /// The person stopped it.
     #[error("it was stopped")]
     Stopped,
-    /// It is off.
     #[error("this is switched off (flag {})", .0.name())]
     SwitchedOff(Flag),
-    /// The log.
     #[error(transparent)]
     Session(#[from] Error),
 }

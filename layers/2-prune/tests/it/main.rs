@@ -4,7 +4,6 @@
     clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
-    missing_docs,
     reason = "tests"
 )]
 

@@ -6,7 +6,6 @@
     clippy::indexing_slicing,
     clippy::missing_panics_doc,
     clippy::string_slice,
-    missing_docs,
     reason = "tests"
 )]
 

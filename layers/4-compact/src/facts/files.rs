@@ -28,7 +28,6 @@ impl Touched {
 /// What a call does to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileUse {
-    /// It is read.
     Read,
     /// Parts of it are changed.
     Edited,

@@ -6,7 +6,6 @@
     clippy::indexing_slicing,
     clippy::string_slice,
     clippy::missing_panics_doc,
-    missing_docs,
     reason = "tests"
 )]
 

@@ -43,7 +43,6 @@ pub struct Breach {
     pub lines: usize,
     /// Bytes that there are.
     pub bytes: usize,
-    /// The caps.
     pub caps: Caps,
 }
 

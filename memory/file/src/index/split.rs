@@ -18,9 +18,7 @@ const ROOM_PERCENT: usize = 70;
 /// A sub-index that is to be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Moved {
-    /// Its file.
     pub path: String,
-    /// Its text.
     pub text: String,
 }
 

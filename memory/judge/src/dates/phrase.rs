@@ -14,7 +14,6 @@ pub(super) enum Mark {
     Always,
     /// It happens once.
     Once,
-    /// It has happened.
     Past,
     /// A noun that a name stands with: view, page, button.
     Label,

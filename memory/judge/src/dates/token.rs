@@ -12,7 +12,6 @@ pub(super) const UNKNOWN: u16 = 0;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Gap {
-    /// Nothing in between.
     Glued,
     Space,
     /// The dot of an ordinal, as in "30. November".

@@ -37,13 +37,10 @@ pub(super) enum Part {
     /// The name, a reason, how to apply it, other keys: a model's own words,
     /// that may add nothing specific.
     Aside,
-    /// The description.
     Description,
-    /// What it says.
     Body,
 }
 
-/// One sentence.
 #[derive(Clone, Debug)]
 pub(super) struct Claim {
     pub(super) part: Part,

@@ -28,7 +28,6 @@ pub(super) enum Specific {
 /// A text, taken apart.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Facets {
-    /// The folded text.
     pub(super) text: String,
     /// All its words in order, folded.
     pub(super) run: Vec<String>,

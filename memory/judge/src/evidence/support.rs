@@ -47,7 +47,6 @@ pub(super) enum Follows {
     Says,
     /// It can be concluded from it.
     Implies,
-    /// It says nothing that would have to follow.
     SaysNothing,
     /// It does not follow.
     Not,

@@ -14,7 +14,6 @@ use std::fmt;
 /// What a memory repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Derivable {
-    /// Code.
     Code,
     /// Where things are in the project.
     Structure,
@@ -24,7 +23,6 @@ pub enum Derivable {
     Recipe,
     /// How far the task is.
     TaskState,
-    /// Instruction files.
     Instructions,
 }
 

@@ -90,7 +90,6 @@ pub(super) fn displaced(clause: &str) -> Option<Displaced> {
 pub(super) struct Displaced {
     /// With the words that say so.
     pub(super) whole: Range<usize>,
-    /// The name alone.
     pub(super) old: Range<usize>,
     /// What is said in its place.
     pub(super) instead: &'static str,

@@ -8,7 +8,6 @@ use super::words::{Capitals, Word, words};
 /// What a sentence is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// It states something.
     Main,
     /// It belongs to a **Why** or a **How to apply**.
     Reason,

@@ -78,7 +78,6 @@ pub(super) struct Word {
 /// How capitals are read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Capitals {
-    /// They mark names.
     Names,
     /// Every noun has one.
     Nouns,
@@ -112,7 +111,6 @@ pub(super) fn words(text: &str, offset: usize, capitals: Capitals) -> Vec<Word> 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Script {
     None,
-    /// Scripts with spaces.
     Letters,
     /// Han and kana.
     Signs,

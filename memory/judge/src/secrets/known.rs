@@ -12,7 +12,6 @@ const LEAST_WORD: usize = 12;
 /// What was found to be secret.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KnownSecrets {
-    /// Each with its kind.
     kinds: BTreeMap<String, &'static str>,
     /// Those too short to be told from other words elsewhere.
     short: BTreeMap<&'static str, usize>,

@@ -13,7 +13,6 @@ phrases! {
         "desta vez|dessa vez|só desta vez|só dessa vez|só para este|só para esta|só por hoje|neste pr|neste commit|deze keer|alleen voor deze|alleen voor dit|in deze pr|alleen vandaag|den här gången|bara den här|i den här pr|denne gang|denne gangen|kun for denne|bare denne|tällä kertaa|vain tähän|tässä pr|в этот раз|только для этого|только сейчас|только сегодня|в этом pr|на этот раз|bu seferlik|bu sefer|sadece bu|bu pr|bugünlük|tym razem|tylko dla tego|tylko tym razem|tylko dzisiaj|w tym pr",
         "这次|這次|就这一次|仅此一次|本次|这个pr|这个 pr|今天先|今回だけ|今回は|今回のみ|このprだけ|このpr|今日だけ|이번만|이번에는|이번에만|이번 pr|오늘만",
     ];
-    /// For a while.
     MEANTIME = [
         "for now|for the moment|at the moment|for the time being|temporarily|until i say|till i say|i'll turn it back|i'll change it later|for a bit|for a minute",
         "fürs erste|vorerst|erstmal|im moment|momentan|vorübergehend|einstweilen|pour l'instant|pour le moment|temporairement|provisoirement|por ahora|de momento|por el momento|temporalmente|per ora|per il momento|per adesso|temporaneamente|por enquanto|por agora|temporariamente|voorlopig|voor nu|op dit moment|tijdelijk|tills vidare|just nu|för tillfället|tillfälligt|indtil videre|foreløbig|for øjeblikket|inntil videre|midlertidig|akkurat nå|toistaiseksi|tilapäisesti|пока что|пока|на данный момент|временно|şimdilik|şu an|geçici|na razie|chwilowo|tymczasowo",

@@ -42,7 +42,6 @@ enum Strength {
 /// What is in front of the words of a wish.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Lead {
-    /// Nothing that matters.
     Nothing,
     /// Another clause, ended by a mark or a joint.
     Clause,
@@ -237,11 +236,9 @@ fn strip_lead(left: &str) -> Option<(&str, bool)> {
 /// How the words of a wish go over into what is wished.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum How {
-    /// Straight on.
     Bare,
     /// With "that", a colon or the like.
     Marked,
-    /// With "to".
     Infinitive,
 }
 

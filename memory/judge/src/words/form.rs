@@ -7,7 +7,6 @@ use std::sync::LazyLock;
 /// The form of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// Nothing on it.
     Blank,
     /// It opens or closes a fence.
     Fence,
@@ -21,7 +20,6 @@ pub(super) enum Form {
     Greeting,
     /// It closes a letter.
     Farewell,
-    /// Anything else.
     Prose,
 }
 

@@ -29,7 +29,6 @@ struct Paragraph<'a> {
 /// What was read last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
-    /// The person's words.
     Own,
     /// What the person introduced; nothing of it was read yet.
     Introduced,

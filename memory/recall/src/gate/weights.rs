@@ -1,6 +1,5 @@
 //! The fitted models. Written by `bench/recall/fit.py`; not edited by hand.
 
-/// A logistic model.
 pub(super) struct Logistic {
     pub(super) bias: f64,
     pub(super) weights: [f64; super::FEATURES],

@@ -1,5 +1,5 @@
 //! The ranker on memories: what is found, and what is not.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs, reason = "tests")]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
 mod judged;
 mod memories;

@@ -33,7 +33,6 @@ pub(super) enum Found {
     Nothing,
     /// There is one, and it cannot be used.
     Unusable(PathBuf),
-    /// What it holds.
     Whole(Body),
 }
 

@@ -23,7 +23,6 @@ const ID_CHARS: usize = 16;
 /// The vectors that one embedder made of the cards of a catalogue.
 pub(super) struct VectorShelf {
     embedder: Arc<dyn Embedder>,
-    /// By key.
     known: Vec<(u64, Vectors)>,
     /// For each card its place among them.
     places: Vec<Option<usize>>,

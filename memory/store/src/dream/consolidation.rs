@@ -23,7 +23,6 @@ const MAX_FILES: usize = 100_000;
 /// Largest file of a copy that is read, in bytes.
 const FILE_BYTES: u64 = 1024 * 1024;
 
-/// A night.
 #[derive(Debug)]
 pub struct DirNight {
     store: Arc<Store>,
@@ -64,7 +63,6 @@ impl DirNight {
         &self.copy
     }
 
-    /// The store.
     #[must_use]
     pub fn store(&self) -> &Arc<Store> {
         &self.store

@@ -33,13 +33,11 @@ const NOTE_BYTES: u64 = 4 * 1024;
 /// What came of taking the lock.
 #[derive(Debug)]
 pub enum Taken {
-    /// It is ours.
     Held(Held),
     /// Somebody else dreams.
     Locked {
         /// The process, where the lock names one.
         pid: Option<u32>,
-        /// Since when.
         since: Option<Timestamp>,
     },
 }

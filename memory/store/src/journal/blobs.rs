@@ -22,7 +22,6 @@ const PACKS: &str = "packs";
 /// The contents of a history.
 #[derive(Debug)]
 pub(crate) struct Blobs<'a> {
-    /// Our own folder.
     pub(crate) own: &'a Root,
     /// The largest content that is kept.
     pub(crate) max_bytes: u64,

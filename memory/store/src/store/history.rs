@@ -15,7 +15,6 @@ use std::path::Path;
 /// What an entry did to one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileDiff {
-    /// The file.
     pub path: String,
     /// What it held; none if it was not there.
     pub before: Option<String>,
@@ -69,9 +68,7 @@ pub struct Keep {
 /// What pruning took away.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pruned {
-    /// Entries.
     pub entries: usize,
-    /// Contents.
     pub contents: usize,
 }
 

@@ -49,7 +49,6 @@ impl fmt::Display for ProposalId {
 /// What somebody would like to do to one memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProposedChange {
-    /// Which memory.
     pub place: MemoryTarget,
     /// What it is to hold; none: it is to be forgotten.
     pub text: Option<String>,
@@ -80,16 +79,13 @@ impl ProposedChange {
 /// What a proposal rests on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProposalGrounds {
-    /// Whose words.
     pub provenance: Option<Provenance>,
-    /// Which words.
     pub evidence: Option<String>,
 }
 
 /// What became of a proposal that was handed in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Handed {
-    /// It waits.
     New(ProposalId),
     /// The same waits already, or nearly the same, which it joined.
     Waiting(ProposalId),
@@ -102,7 +98,6 @@ pub enum Handed {
 /// One file of a proposal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Proposed {
-    /// Its path.
     pub path: TopicPath,
     /// What it held when this was proposed; none if it was not there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -138,19 +133,14 @@ fn lines(text: &str) -> Vec<String> {
 /// A change that waits for a person's word.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Proposal {
-    /// Its number.
     pub id: ProposalId,
     /// When it was made.
     pub at: Timestamp,
-    /// Who made it.
     pub author: Author,
-    /// Why, in words.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reason: String,
-    /// In which session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionId>,
-    /// By which messages.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub messages: Vec<RecordId>,
     /// Whose words it rests on.
@@ -162,7 +152,6 @@ pub struct Proposal {
     /// When a person changed it, if one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edited: Option<Timestamp>,
-    /// Its files.
     pub changes: Vec<Proposed>,
 }
 
@@ -194,14 +183,10 @@ impl Proposal {
     }
 }
 
-/// A proposal that was decided.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decided {
-    /// Its number.
     pub id: ProposalId,
-    /// When.
     pub at: Timestamp,
-    /// What was decided.
     pub verdict: ProposalVerdict,
     /// The entry of the history that accepting it made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -213,9 +198,7 @@ pub struct Decided {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProposalVerdict {
-    /// Yes.
     Accepted,
-    /// No.
     Rejected,
     /// Nothing, for too long, or while too many others came (L5.46).
     Expired,
@@ -230,7 +213,6 @@ pub struct ProposalPreview {
     pub is_stale: bool,
     /// Whose words the proposal rests on.
     pub provenance: Option<Provenance>,
-    /// Which words.
     pub evidence: Option<String>,
 }
 

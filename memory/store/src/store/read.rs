@@ -25,9 +25,7 @@ const MAX_FILES: usize = 200_000;
 /// A memory in a list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TopicHead {
-    /// Its path.
     pub path: TopicPath,
-    /// Its size.
     pub bytes: u64,
     /// When the file was last written.
     pub modified: Timestamp,
@@ -49,10 +47,8 @@ pub enum Note {
     NotUtf8,
 }
 
-/// A memory's text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredText {
-    /// The text.
     pub text: String,
     /// What the file holds; to be handed back when it is changed.
     pub content: ContentId,

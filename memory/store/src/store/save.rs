@@ -16,7 +16,6 @@ use std::path::Path;
 /// Where a memory goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MemoryTarget {
-    /// To this path.
     At(TopicPath),
     /// To a new file, called after this title.
     Named(String),
@@ -34,7 +33,6 @@ impl MemoryTarget {
 /// What has to be there before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExpectedContent {
-    /// Whatever.
     Anything,
     /// Nothing: it is a new memory.
     Nothing,
@@ -57,7 +55,6 @@ impl ExpectedContent {
 /// A memory to save.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Save<'a> {
-    /// Where it goes.
     pub place: MemoryTarget,
     /// The text of the file.
     pub text: &'a str,
@@ -73,7 +70,6 @@ pub struct Save<'a> {
 /// A memory that was saved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Saved {
-    /// Where it is.
     pub path: TopicPath,
     /// The entry in the history; none if nothing changed.
     pub entry: Option<EntryId>,

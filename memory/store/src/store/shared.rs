@@ -15,7 +15,6 @@ use std::collections::BTreeMap;
 /// What one memory is to hold, by the word of others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TakenIn {
-    /// Which memory.
     pub path: TopicPath,
     /// The content that has to be there; none: nothing.
     pub expect: Option<ContentId>,

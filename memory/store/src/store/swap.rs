@@ -13,7 +13,6 @@ use everfold_memory_judge::secrets;
 /// What one file is to hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Replacement {
-    /// The file.
     pub path: String,
     /// The content that has to be there, by its name; none: nothing.
     pub expect: Option<String>,

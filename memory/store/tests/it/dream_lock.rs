@@ -33,7 +33,6 @@ fn lock_file(dir: &Path, body: &str, time: Timestamp) {
     File::options().write(true).open(path).unwrap().set_modified(SystemTime::from(time)).unwrap();
 }
 
-/// Body and time.
 fn seen(dir: &Path) -> Option<(String, Timestamp)> {
     let path = dir.join(LOCK_FILE);
     let time = Timestamp::try_from(fs::metadata(&path).ok()?.modified().unwrap()).unwrap();

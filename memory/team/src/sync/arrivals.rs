@@ -13,7 +13,6 @@ use everfold_memory_judge::gate;
 use everfold_memory_store::TopicPath;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What came.
 pub(super) struct Arrivals {
     /// What is new or changed since the base.
     texts: BTreeMap<String, (String, String)>,

@@ -30,7 +30,6 @@ impl Aside {
         Ok(Self(versions.to_vec()))
     }
 
-    /// Hands them in.
     pub(super) fn propose(self, sync: &TeamSync<'_>, report: &mut SyncReport) -> Result<(), Error> {
         if self.0.is_empty() {
             return Ok(());

@@ -14,7 +14,6 @@ pub(super) enum Carried {
     Code(CallWord),
     /// What it is sent.
     Input(Language),
-    /// A file.
     File(CallWord, Language),
     /// A variable that it sets for others: `NAME=value`.
     Variable(CallWord),
@@ -33,9 +32,7 @@ impl Carried {
 /// Who carries something out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Language {
-    /// A shell.
     Shell,
-    /// Another interpreter.
     Other,
     /// A program of which some lines start others: an editor, a database.
     Client,
@@ -51,7 +48,6 @@ pub(super) struct Unwrapped {
     pub(super) calls: Option<Vec<ProgramCall>>,
 }
 
-/// Shells.
 pub(super) fn is_shell(name: &str) -> bool {
     const SHELLS: &[&str] = &[
         "sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "fish", "csh", "tcsh", "rbash",

@@ -19,7 +19,6 @@ const NONE: &str = "a mount namespace of its own is not to be had (user namespac
 pub(super) enum Namespace {
     /// By this program, which is started once more for it.
     Own(PathBuf),
-    /// By bubblewrap.
     Bubblewrap(PathBuf),
 }
 
@@ -27,7 +26,6 @@ pub(super) enum Namespace {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Binds(pub(crate) Vec<Bind>);
 
-/// One mount.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Bind {
     pub(crate) path: PathBuf,

@@ -11,7 +11,6 @@ const THINGS: [&str; 16] = [
     "orchard", "pendulum", "quarry", "satchel", "thimble", "viaduct", "walrus", "zeppelin",
 ];
 
-/// What a crowd does.
 struct Crowd {
     members: usize,
     changes: usize,

@@ -45,7 +45,6 @@ pub(super) struct Key {
     pub(super) does: Does,
 }
 
-/// What it does.
 #[derive(Clone, Copy)]
 pub(super) enum Does {
     /// Runs a command about the row.
@@ -54,7 +53,6 @@ pub(super) enum Does {
     RunIfSure(&'static str, &'static str),
     /// Runs a command, whatever the row.
     RunAlways(&'static str),
-    /// Opens another list.
     Open(Listing),
 }
 

@@ -3,7 +3,6 @@
 
 use std::borrow::Cow;
 
-/// The text, closed.
 pub(super) fn mended(text: &str) -> Cow<'_, str> {
     let text = held_back(text);
     let paragraph = text.rfind("\n\n").map_or(0, |at| at + 2);

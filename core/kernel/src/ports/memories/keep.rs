@@ -11,7 +11,6 @@ use std::path::PathBuf;
 pub struct MemoryProposal {
     /// The file as it is proposed, with its frontmatter.
     pub text: String,
-    /// Where it is to be.
     pub place: MemoryPlacement,
     /// What it can rest on (L5.33).
     pub testimony: Testimony,
@@ -21,7 +20,6 @@ pub struct MemoryProposal {
     pub haste: Haste,
 }
 
-/// Where a memory is to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MemoryPlacement {
     /// Named after itself; what it says decides where (L5.38).
@@ -30,14 +28,10 @@ pub enum MemoryPlacement {
         scope: Option<MemoryScope>,
     },
     /// Named after itself, in the place that was asked for and no other.
-    In {
-        /// Whose.
-        scope: MemoryScope,
-    },
+    In { scope: MemoryScope },
     /// This file, by its absolute path, which holds this now. What it said and
     /// the new text leaves out stays (L5.35).
     At {
-        /// The file.
         path: PathBuf,
         /// What it has to hold.
         before: MemoryBefore,
@@ -45,7 +39,6 @@ pub enum MemoryPlacement {
     /// The same, but it is to hold exactly the text: by the person's own hand, or
     /// for a model that sees memories as plain files (X4).
     Exactly {
-        /// The file.
         path: PathBuf,
         /// What it has to hold.
         before: MemoryBefore,
@@ -64,11 +57,9 @@ pub enum Haste {
 /// What a memory has to hold before it is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MemoryBefore {
-    /// Whatever.
     Anything,
     /// Nothing: it is not there.
     Absent,
-    /// Exactly this.
     Text(String),
 }
 
@@ -77,24 +68,19 @@ pub enum MemoryBefore {
 pub struct MemoryAuthor {
     /// The person, or which agent of ours.
     pub who: MemoryWriter,
-    /// Why, in words.
     pub reason: String,
-    /// In which session.
     pub session: Option<SessionId>,
-    /// By which messages.
     pub messages: Vec<RecordId>,
 }
 
 /// Who is at a door.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MemoryWriter {
-    /// The person.
     Person,
     /// An agent, by the name that the history has for it.
     Agent(String),
 }
 
-/// Where a memory is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryRef {
     /// The place that it is in.
@@ -118,14 +104,12 @@ impl MemoryRef {
 pub enum Kept {
     /// It is a memory now.
     Saved {
-        /// Which.
         memory: MemoryRef,
         /// The entry of the history; none where nothing changed.
         entry: Option<u64>,
     },
     /// A memory that was there took it up, and lost nothing (L5.35).
     Merged {
-        /// Which.
         kept: MemoryRef,
         /// What it says now that it did not; empty where it said all of it.
         changed: Vec<String>,
@@ -134,7 +118,6 @@ pub enum Kept {
     },
     /// It took the place of what a memory said (L5.36).
     Superseded {
-        /// Which.
         memory: MemoryRef,
         /// What it says now.
         changed: Vec<String>,

@@ -9,7 +9,6 @@ use std::path::PathBuf;
 /// What a text is looked up for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RecallQuery {
-    /// The text.
     pub text: String,
     /// Whose words it is.
     pub kind: QueryKind,
@@ -38,7 +37,6 @@ pub enum Urgency {
 /// Whose words a text is that memories are looked up for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum QueryKind {
-    /// A person's message.
     #[default]
     Prompt,
     /// What a program printed or a tool reported: pasted text as a whole, of
@@ -78,9 +76,7 @@ pub enum RankCertainty {
 /// A memory that waits for a person's word and would have helped (L5.46).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaitingMemory {
-    /// Where it waits.
     pub scope: MemoryScope,
-    /// Its number there.
     pub id: u64,
     /// What it is called.
     pub name: String,
@@ -130,9 +126,7 @@ pub struct RecallHit {
     pub modified: Timestamp,
     /// Its score, comparable within one recall.
     pub score: f64,
-    /// Why it is where it is.
     pub reason: RecallReason,
-    /// How it is in what is shown.
     pub shown: RecallTier,
 }
 

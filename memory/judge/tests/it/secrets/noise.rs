@@ -83,7 +83,6 @@ impl Dice {
         }
     }
 
-    /// Fills a template.
     pub(crate) fn fill(&mut self, template: &str) -> String {
         let mut text = String::new();
         let mut rest = template;

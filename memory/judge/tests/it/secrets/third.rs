@@ -2,7 +2,6 @@
 //! try the rules found 249 of 263 forms (94.7 %) and raised 3 alarms on 214 texts
 //! (1.4 %); forms that turned out to be public keys or no secret are gone.
 
-/// Secrets.
 pub(crate) const FORMS: &[&str] = &[
     // Keys of vendors
     "⟦xai·-{n80}⟧",
@@ -272,7 +271,6 @@ pub(crate) const FORMS: &[&str] = &[
     "seed phrase: ⟦{a5} {a6} {a4} {a7} {a5} {a6} {a5} {a4} {a6} {a5} {a7} {a5}⟧",
 ];
 
-/// Harmless texts.
 pub(crate) const HARMLESS: &[&str] = &[
     // Hashes and identifiers
     "commit {h40}",

@@ -1,7 +1,6 @@
 //! Forms and harmless texts that were written down before the rules had been
 //! tried on them: what a reader of the other lists would not think of.
 
-/// Secrets.
 pub(crate) const FORMS: &[&str] = &[
     // Clouds
     "⟦AB·IA{u16}⟧",
@@ -586,7 +585,6 @@ pub(crate) const LATER_FORMS: &[&str] = &[
     "backup codes: ⟦{d8}⟧",
 ];
 
-/// More of these.
 pub(crate) const LATER_HARMLESS: &[&str] = &[
     "rev: {h40}  # frozen: v5.0.0",
     "\"node_modules/x\": {\"version\": \"1.2.3\", \"integrity\": \"sha512-{b86}==\"}",

@@ -37,7 +37,6 @@ pub(crate) struct Item {
     kind: MemoryType,
 }
 
-/// Who proposes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Proposer {
     /// Nobody: rules alone.
