@@ -37,6 +37,6 @@ mod wrap;
 pub use driver::{Editor, ScreenStart, run};
 pub use host::{BoxFuture, CommandInfo, Host, Next, Welcome};
 pub use page::TextPage;
-pub use panel_data::{Listing, PanelData, Table, TableRow};
+pub use panel_data::{Listing, PanelData, Table, TableRow, granted_rule};
 pub use questions::{OpenQuestion, Question, QuestionSender};
 pub use style::TextStyle;

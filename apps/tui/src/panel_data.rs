@@ -53,6 +53,18 @@ pub struct Table {
     pub empty: String,
 }
 
+/// A rule that the person added by "always" in this session, in the list of
+/// rules (U3).
+#[must_use]
+pub fn granted_rule(rule: &str) -> TableRow {
+    TableRow {
+        id: rule.to_owned(),
+        cells: vec!["always".to_owned(), rule.to_owned(), "you, for this session".to_owned()],
+        look: TextStyle::Normal,
+        more: format!("to take it back: /permissions forget {rule}"),
+    }
+}
+
 /// A row of a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TableRow {

@@ -24,6 +24,8 @@ pub struct Status {
     pub window: Window,
     /// The share of the last prompt that came from the cache.
     pub hit_rate: Option<f64>,
+    /// Rules that the person added by "always" in this session (U3).
+    pub granted: Vec<String>,
 }
 
 /// A look at a session from outside. Clones look at the same one.
@@ -95,6 +97,7 @@ pub(crate) fn show_status(session: &Session) {
         used: session.state.fold.count(),
         window: session.window(),
         hit_rate: state.hit_rate,
+        granted: session.permit.granted().collect(),
     };
     state.status = Some(status);
 }

@@ -4,7 +4,7 @@ use super::{CommandContext, Flow, tables};
 use crate::presenter::TextStyle;
 use anyhow::Result;
 use everfold::engine::permit::TakenBack;
-use everfold_tui::TableRow;
+use everfold_tui::granted_rule;
 
 /// `/permissions`, `/permissions forget RULE`.
 pub(super) fn run(cx: &mut CommandContext, rest: &str) -> Result<Flow> {
@@ -19,14 +19,7 @@ pub(super) fn run(cx: &mut CommandContext, rest: &str) -> Result<Flow> {
 
 fn list(cx: &mut CommandContext) -> Result<()> {
     let mut table = tables::rules(&cx.agent);
-    let granted: Vec<String> = cx.session.permit_mut().granted().collect();
-    let rows = granted.into_iter().map(|rule| TableRow {
-        id: rule.clone(),
-        cells: vec!["always".to_owned(), rule.clone(), "you, for this session".to_owned()],
-        look: TextStyle::Normal,
-        more: format!("to take it back: /permissions forget {rule}"),
-    });
-    table.rows.extend(rows);
+    table.rows.extend(cx.session.permit_mut().granted().map(|rule| granted_rule(&rule)));
     tables::show(&table, &cx.presenter)
 }
 

@@ -154,7 +154,12 @@ pub(crate) fn settings(agent: &Agent) -> Table {
 pub(crate) fn rules(agent: &Agent) -> Table {
     let all = agent.settings().explain();
     let rows = all.filter(|row| row.key.starts_with("permissions.") && !row.value.is_null());
-    let rows = rows.map(|row| setting(&row, agent)).collect();
+    // A rule is taken back by its own words.
+    let named = |row: Setting| TableRow {
+        id: row.value.as_str().unwrap_or(&row.key).to_owned(),
+        ..setting(&row, agent)
+    };
+    let rows = rows.map(named).collect();
     let empty = "no rules; tools that change something ask".to_owned();
     Table { head: head(["rule", "value", "from"]), rows, empty }
 }

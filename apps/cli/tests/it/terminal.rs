@@ -114,6 +114,24 @@ fn u3_what_was_granted_for_the_project_is_listed_and_taken_back() {
 }
 
 #[test]
+fn u3_what_was_granted_for_the_session_is_in_the_panel_and_taken_back_there() {
+    let desk = calling("Bash", json!({"command": "touch made"}));
+    let Some(terminal) = Terminal::start_sized(&desk, "", (120, 40)) else { return };
+    terminal.sees("what shall we do?");
+    terminal.says("go");
+    terminal.sees("Run this command?");
+    terminal.answers("a");
+    terminal.sees("All done.");
+    terminal.says("/permissions");
+    let panel = terminal.sees("you, for this session");
+    assert!(panel.contains("Bash(touch made)") && panel.contains("f take it back"), "{panel}");
+    terminal.press(&["End", "f"]);
+    terminal.sees("Bash(touch made) is taken back from this session");
+    terminal.says("go");
+    terminal.sees("Run this command?");
+}
+
+#[test]
 fn u4_a_refused_call_stays_on_the_screen_with_its_reason_and_after_a_resume() {
     let desk = calling("Bash", json!({"command": "touch made"}));
     let Some(terminal) = Terminal::start(&desk, "") else { return };

@@ -11,7 +11,7 @@ use crate::panel::listing::ListPanel;
 use crate::panel::rewind::RewindPanel;
 use crate::panel::tasks::{Hands, TasksPanel, WatchPanel};
 use crate::panel::{Panel, PanelAct, Stack};
-use crate::panel_data::Listing;
+use crate::panel_data::{Listing, granted_rule};
 use crate::status::Status;
 use crate::style::TextStyle;
 use crate::transcript_view::Kind;
@@ -182,7 +182,11 @@ fn panel(name: &str, status: &Status) -> Option<Box<dyn Panel>> {
         "model" => list(status, Listing::Models),
         "mcp" => list(status, Listing::Servers),
         "skills" => list(status, Listing::Skills),
-        "permissions" => list(status, Listing::Rules),
+        "permissions" => {
+            let granted = status.live.status().map(|now| now.granted).unwrap_or_default();
+            let own = granted.iter().map(|rule| granted_rule(rule)).collect();
+            Box::new(ListPanel::new(Arc::clone(&status.side), Listing::Rules).with(own))
+        }
         _ => return None,
     })
 }

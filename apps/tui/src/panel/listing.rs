@@ -40,6 +40,8 @@ pub(crate) struct ListPanel {
     said: Written,
     /// A command that waits for a yes, and what is asked.
     sure: Option<(String, String)>,
+    /// Rows of this session, below the others.
+    own: Vec<TableRow>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,6 +64,7 @@ impl ListPanel {
             state: State::Looking,
             said: Vec::new(),
             sure: None,
+            own: Vec::new(),
         }
     }
 
@@ -70,6 +73,12 @@ impl ListPanel {
         if !words.is_empty() {
             self.rows.look_for(words);
         }
+        self
+    }
+
+    /// The same, with rows that are not the agent's but this session's.
+    pub(crate) fn with(mut self, own: Vec<TableRow>) -> Self {
+        self.own = own;
         self
     }
 
@@ -117,7 +126,8 @@ impl ListPanel {
             self.said = said;
         }
         match table {
-            Ok(table) => {
+            Ok(mut table) => {
+                table.rows.extend(self.own.iter().cloned());
                 self.rows.set(table);
                 self.state = State::There;
             }
@@ -152,6 +162,10 @@ impl ListPanel {
         };
         match key.does {
             Does::Open(what) => PanelAct::Show(Box::new(Self::new(Arc::clone(&self.side), what))),
+            Does::Send(line) => match self.rows.chosen() {
+                Some(row) => PanelAct::Send(with(line, row)),
+                None => PanelAct::Stay,
+            },
             Does::RunAlways(line) => self.run(line.to_owned()),
             Does::Run(line) => match self.rows.chosen().map(|row| with(line, row)) {
                 Some(line) => self.run(line),

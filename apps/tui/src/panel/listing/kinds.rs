@@ -53,6 +53,8 @@ pub(super) enum Does {
     RunIfSure(&'static str, &'static str),
     /// Runs a command, whatever the row.
     RunAlways(&'static str),
+    /// Sends a text about the row as if it had been typed.
+    Send(&'static str),
     Open(Listing),
 }
 
@@ -73,6 +75,7 @@ const INBOX: &[Key] = &[
     key('e', "edit", Does::Run("memory inbox edit {}")),
     key('r', "reject", Does::RunIfSure("memory inbox reject {}", "reject proposal {}?")),
 ];
+const RULES: &[Key] = &[key('f', "take it back", Does::Send("/permissions forget {}"))];
 
 /// What is special of a list.
 pub(super) fn kind(what: Listing) -> Kind {
@@ -94,6 +97,11 @@ pub(super) fn kind(what: Listing) -> Kind {
         Listing::Models => plain("models", Enter::Send("/model {}")),
         Listing::Servers => plain("servers that bring tools", Enter::More),
         Listing::Skills => plain("skills and custom commands", Enter::Put("/{} ")),
-        Listing::Rules => plain("rules of what tools may do", Enter::More),
+        Listing::Rules => Kind {
+            title: "rules of what tools may do",
+            typing: Typing::AfterSlash,
+            enter: Enter::More,
+            keys: RULES,
+        },
     }
 }
