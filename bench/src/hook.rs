@@ -12,11 +12,19 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 const RUNS: usize = 30;
-/// Memories, and what a hook may take of its own.
-const SIZES: [(usize, Duration); 2] =
-    [(200, Duration::from_millis(10)), (10_000, Duration::from_millis(50))];
+/// Memories, and what the whole process may take for each event.
+const SIZES: [(usize, [Duration; 3]); 3] = [
+    (200, [millis(12), millis(12), millis(10)]),
+    (1_000, [millis(30), millis(40), millis(10)]),
+    (10_000, [millis(60), millis(60), millis(10)]),
+];
+/// A prompt, a session's start, and a file that was read.
+const EVENTS: [&str; 3] = ["UserPromptSubmit", "SessionStart", "PostToolUse"];
 /// After this, the files have been there for a while.
 const SETTLED: Duration = Duration::from_secs(3);
+const fn millis(count: u64) -> Duration {
+    Duration::from_millis(count)
+}
 const WORDS: [&str; 12] = [
     "deploy", "invoice", "ledger", "kitchen", "cache", "login", "printer", "window", "garden",
     "report", "queue", "schema",
@@ -24,13 +32,13 @@ const WORDS: [&str; 12] = [
 
 pub(crate) fn measure() -> Result<Section> {
     let mut table = Table::new(&["event", "memories", "best", "median", "own", "goal", "met"]);
-    for (count, goal) in SIZES {
+    for (count, goals) in SIZES {
         let place = TempHome::new()?;
         let memories = place.root().join("memories");
         write_memories(&memories, count)?;
         // What was written just now is read again until it is surely whole.
         std::thread::sleep(SETTLED);
-        for event in ["UserPromptSubmit", "SessionStart", "Stop"] {
+        for (event, goal) in EVENTS.into_iter().zip(goals) {
             let input = input(&place, event);
             // As a host does: a session starts, and its first prompt takes up
             // what has changed.
@@ -44,26 +52,21 @@ pub(crate) fn measure() -> Result<Section> {
                 full.add(run(hook(&place, &memories, event)?, &input)?);
             }
             let own = full.median().saturating_sub(bare.median());
-            let has_goal = event == "UserPromptSubmit";
-            let (goal, met) = if has_goal {
-                (format!("≤ {}", ms(goal)), verdict(own <= goal))
-            } else {
-                (String::new(), String::new())
-            };
             table.row([
                 event.into(),
                 count.to_string(),
                 ms(full.best()),
                 ms(full.median()),
                 ms(own),
-                goal,
-                met,
+                format!("≤ {}", ms(goal)),
+                verdict(full.median() <= goal),
             ]);
         }
     }
     Ok(Section {
         title: "Hooks",
-        goal: "`everfold hook` takes under 10 ms of its own for 200 memories, under 50 ms for 10,000.",
+        goal: "with 1,000 memories `everfold hook` takes 30 ms for a prompt, 40 ms for a session's \
+               start and 10 ms for a file that was read; with 10,000 60 ms for a prompt.",
         table,
         notes: format!(
             "From before the spawn to the end of the process, {RUNS} times each, by turns with a \
@@ -99,6 +102,10 @@ fn input(place: &TempHome, event: &str) -> String {
         "cwd": place.project(),
         "hook_event_name": event,
         "source": if event == "SessionStart" { "startup" } else { "user" },
+        "tool_name": "Read",
+        "tool_use_id": "toolu_1",
+        "tool_input": {"file_path": place.project().join("notes.md")},
+        "tool_response": {"type": "text", "file": {"content": "nothing"}},
         "prompt": "why does the invoice wait for the ledger when the printer is slow?",
     })
     .to_string()
