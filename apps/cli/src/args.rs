@@ -147,6 +147,21 @@ pub(crate) struct Choices {
     pub(crate) verbose: bool,
 }
 
+impl Choices {
+    /// The flags that say who answers and by which settings, for a process that
+    /// goes on with the same work.
+    pub(crate) fn of_models(&self) -> Vec<&str> {
+        let named = [
+            ("--model", &self.model),
+            ("--small-model", &self.small_model),
+            ("--fallback-model", &self.fallback_model),
+            ("--settings", &self.settings),
+        ];
+        let named = named.into_iter().filter_map(|(flag, value)| Some([flag, value.as_deref()?]));
+        named.flatten().chain(self.lean.then_some("--lean")).collect()
+    }
+}
+
 /// How an answer is printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OutputFormat {

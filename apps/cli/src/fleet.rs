@@ -13,6 +13,9 @@ use everfold::memory_dirs::MemoryDirs;
 use everfold::team::{FleetFindingState, FleetStart, ProjectTeam};
 use std::process::ExitCode;
 
+const NO_FLEET: &str =
+    "`everfold fleet join SERVERS` joins one, `everfold fleet init SERVERS` creates one";
+
 pub(crate) fn run(
     env: &ProcessEnv,
     command: &FleetCommand,
@@ -25,14 +28,14 @@ pub(crate) fn run(
         }
         FleetCommand::Join(fleet) => enlist(&dirs, fleet, None, presenter)?,
         FleetCommand::Status { json } => {
-            let team = team::bound(&dirs)?;
+            let team = team::bound(&dirs, NO_FLEET)?;
             team::status(team, *json, presenter)?;
             if !json {
                 present(team, presenter)?;
             }
         }
         FleetCommand::Doctor { monitor } => {
-            return doctor(team::bound(&dirs)?, monitor.as_deref(), presenter);
+            return doctor(team::bound(&dirs, NO_FLEET)?, monitor.as_deref(), presenter);
         }
         FleetCommand::Leave => team::run(env, &TeamCommand::Leave, presenter)?,
     }

@@ -96,7 +96,7 @@ async fn answer(
             tracing::debug!(session = %session.id(), reason = ?outcome.reason(), "the turn ended");
             printer.end(&outcome)?;
             if session.config().background.slots == Some(1) && !talk.which.private {
-                rest::leave(session).await?;
+                rest::leave(session, &talk.choices).await?;
             } else {
                 finish(&mut session, &printer).await?;
             }

@@ -36,8 +36,8 @@ pub(crate) async fn run(
     command: &SessionsCommand,
     presenter: &Presenter,
 ) -> Result<()> {
-    if let SessionsCommand::Finish { id } = command {
-        return Box::pin(rest::finish(env, &SessionId::new(id))).await;
+    if let SessionsCommand::Finish { id, choices } = command {
+        return Box::pin(rest::finish(env, &SessionId::new(id), choices)).await;
     }
     let agent = setup::for_looking(env, &Choices::default()).await?;
     match command {

@@ -20,11 +20,11 @@ pub(crate) fn run(env: &ProcessEnv, command: &TeamCommand, presenter: &Presenter
         TeamCommand::Init(args) => start(&dirs, args, TeamStart::Made, presenter),
         TeamCommand::Join(args) => start(&dirs, args, TeamStart::Joined, presenter),
         TeamCommand::Sync { json } => {
-            let team = bound(&dirs)?;
+            let team = bound(&dirs, NO_TEAM)?;
             let report = team.sync(Prompts::Allowed, Duration::from_secs(team.limits().sync_s))?;
             told(&report, *json, presenter)
         }
-        TeamCommand::Status { json } => status(bound(&dirs)?, *json, presenter),
+        TeamCommand::Status { json } => status(bound(&dirs, NO_TEAM)?, *json, presenter),
         TeamCommand::Leave => {
             let memories = dirs.leave_team()?;
             presenter.line("left the team")?;
@@ -35,12 +35,12 @@ pub(crate) fn run(env: &ProcessEnv, command: &TeamCommand, presenter: &Presenter
     }
 }
 
-pub(crate) fn bound(dirs: &MemoryDirs) -> Result<&ProjectTeam> {
-    dirs.team().ok_or_else(|| {
-        let hint = "`everfold team join REMOTE` joins one, `everfold team init REMOTE` \
-                    creates one";
-        Refusal::new("this project has no team", hint).into()
-    })
+const NO_TEAM: &str =
+    "`everfold team join REMOTE` joins one, `everfold team init REMOTE` creates one";
+
+/// The project's team; without one the hint says how to come by it.
+pub(crate) fn bound<'a>(dirs: &'a MemoryDirs, hint: &str) -> Result<&'a ProjectTeam> {
+    dirs.team().ok_or_else(|| Refusal::new("this project has no team", hint).into())
 }
 
 fn start(dirs: &MemoryDirs, args: &TeamArgs, how: TeamStart, presenter: &Presenter) -> Result<()> {

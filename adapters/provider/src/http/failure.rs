@@ -32,6 +32,9 @@ impl Failed {
     }
 }
 
+/// What a person can do about a server that does not answer.
+const CHECK: &str = "check that it runs and that this is its address (`everfold doctor`)";
+
 /// A failed connection, with how often it was tried.
 pub(super) fn tried(error: ModelError, tries: u32, took: Duration) -> ModelError {
     let told = |message: String| match tries {
@@ -40,7 +43,8 @@ pub(super) fn tried(error: ModelError, tries: u32, took: Duration) -> ModelError
     };
     match error {
         ModelError::Unreachable { url, message } => {
-            ModelError::Unreachable { url, message: told(message) }
+            let message = format!("{}; {CHECK}", told(message));
+            ModelError::Unreachable { url, message }
         }
         ModelError::Broken { message } => ModelError::Broken { message: told(message) },
         other => other,

@@ -306,6 +306,9 @@ pub(crate) enum SessionsCommand {
     Finish {
         /// Its id
         id: String,
+        /// As the session had them
+        #[command(flatten)]
+        choices: Box<Choices>,
     },
     /// What happened in one session
     Show {

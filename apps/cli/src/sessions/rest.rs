@@ -14,21 +14,22 @@ use std::path::{Path, PathBuf};
 const WORKER: &str = "worker.pid";
 
 /// Ends a run, and hands over what it leaves.
-pub(crate) async fn leave(mut session: Session) -> Result<()> {
+pub(crate) async fn leave(mut session: Session, choices: &Choices) -> Result<()> {
     everfold::engine::setups::hooks::session_events::end_hooks(&mut session, "other").await?;
     let is_left = everfold::engine::leave(&mut session).await?;
     let id = session.id().clone();
     // The worker takes the session over: it must not be open here any more.
     drop(session);
     if is_left {
-        detached()?.args(["sessions", "finish", id.as_str()]).spawn()?;
+        let mut worker = detached()?;
+        worker.args(["sessions", "finish", id.as_str()]).args(choices.of_models()).spawn()?;
     }
     Ok(())
 }
 
 /// Does what was left, as the worker.
-pub(super) async fn finish(env: &ProcessEnv, id: &SessionId) -> Result<()> {
-    let agent = setup::for_work(env, &Choices::default()).await?;
+pub(super) async fn finish(env: &ProcessEnv, id: &SessionId, choices: &Choices) -> Result<()> {
+    let agent = setup::for_work(env, choices).await?;
     // Somebody is at it already: they will review it themselves.
     let Ok((mut session, _)) = agent.resume(id.clone()).await else { return Ok(()) };
     let mark = Mark::set(place(&agent, id))?;

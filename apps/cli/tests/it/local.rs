@@ -156,6 +156,7 @@ fn q20_a_model_that_is_not_there_and_a_server_that_is_not_there_are_said() {
     let ran = Running::start(&mut command, None).end().failed(1);
     assert!(began.elapsed() < Duration::from_secs(8), "{:?}", began.elapsed());
     assert!(ran.err.contains("could not be reached"), "{}", ran.err);
+    assert!(ran.err.contains("check that it runs"), "{}", ran.err);
 }
 
 #[test]
@@ -228,10 +229,13 @@ fn one_slot() -> Desk {
 const PROMPT: &str = "Use a real database in the integration tests, not mocks.";
 
 fn run_reviewed(desk: &Desk, args: &[&str]) -> (Ran, Duration) {
-    let mut command = desk.command(args);
+    // The worker reviews only if it is told what the run was told.
+    let mut args = args.to_vec();
+    args.extend(["--settings", r#"{"everfold":{"flags":{"extract":true}}}"#]);
+    let mut command = desk.command(&args);
     command.env_remove("ANTHROPIC_API_KEY").env_remove("ANTHROPIC_BASE_URL");
     command.env("OPENAI_BASE_URL", format!("{}/v1", desk.server().base_url()));
-    command.env("EVERFOLD_FLAG_EXTRACT", "1");
+    command.env_remove("EVERFOLD_FLAG_EXTRACT");
     let began = Instant::now();
     (Running::start(&mut command, None).end().ok(), began.elapsed())
 }
