@@ -51,7 +51,7 @@ pub(crate) async fn recall_for(
 ) -> Result<(), Error> {
     join_recalled(session).await?;
     let Some(mut errand) = errand(session, message) else { return Ok(()) };
-    offer_waiting(session, &errand).await;
+    cancel.run_until_cancelled(offer_waiting(session, &errand)).await;
     let picker = match session.world.model.kind() {
         ModelKind::Rules => Picker::Local,
         // One slot is the person's (Q17).
@@ -59,7 +59,8 @@ pub(crate) async fn recall_for(
         ModelKind::Language => session.config.memory.recall.by,
     };
     if picker != Picker::Model {
-        let found = errand.rank().await;
+        // A person who leaves does not wait for a search.
+        let Some(found) = cancel.run_until_cancelled(errand.rank()).await else { return Ok(()) };
         if picker == Picker::Local || found.certainty != RankCertainty::Unsure {
             return bring_in(session, found.shown).await;
         }

@@ -13,6 +13,11 @@ use rust_stemmers::Stemmer;
 
 /// Shortest word that is looked at: of shorter ones, too many are near.
 const LEAST_LETTERS: usize = 4;
+/// Longest word that is looked at. A longer one is no word of a language, and
+/// what is near to it grows with the square of its length.
+const MOST_LETTERS: usize = 24;
+/// Most words of a message that are looked at.
+const MOST_UNKNOWN: usize = 32;
 /// Most words that one can be meant to be.
 const MOST_MEANT: usize = 3;
 
@@ -31,6 +36,7 @@ pub(crate) fn mend<'a>(
         .enumerate()
         .filter(|(_, term)| is_mendable(term) && !is_known(term))
         .map(|(at, _)| at)
+        .take(MOST_UNKNOWN)
         .collect();
     let all: usize = known.clone().map(Words::count).sum();
     if unknown.is_empty() || all > tuning.spelling_words {
@@ -50,7 +56,8 @@ pub(crate) fn mend<'a>(
 fn is_mendable(term: &Term) -> bool {
     let is_plain = term.word.bytes().all(|byte| byte.is_ascii_lowercase());
     let is_common = || WordTable::get().is_none_or(|table| table.is_common(&term.word));
-    term.kind == TokenKind::Word && is_plain && term.word.len() >= LEAST_LETTERS && !is_common()
+    let is_of_length = (LEAST_LETTERS..=MOST_LETTERS).contains(&term.word.len());
+    term.kind == TokenKind::Word && is_of_length && is_plain && !is_common()
 }
 
 fn mend_term(term: &mut Term, vocabulary: &[u64], stemmer: &Stemmer, tuning: &Tuning) {

@@ -27,6 +27,38 @@ fn c4_broken_settings_name_file_line_and_column() {
     }
 }
 
+/// What people paste: a blob without a space, names that nobody knows, one
+/// letter, brackets. Whatever looks at a message looks once.
+#[test]
+fn s6_messages_of_any_form_are_answered_in_seconds() {
+    let desk = Desk::with(Scenario::new().otherwise(Reply::text("seen")));
+    let memory =
+        ["memory", "add", "--type", "project", "--name", "Bills", "--description", "Bills"];
+    desk.run_with(&memory, "The bills are sent on Mondays by Ada.").ok();
+    let blob: String = (0..100_000_u32).map(|at| char::from(b'a' + (at * 7 % 26) as u8)).collect();
+    let unknown: Vec<String> =
+        blob.as_bytes().chunks(9).map(|word| String::from_utf8_lossy(word).into()).collect();
+    let messages = [
+        format!("say {}", "word".repeat(25_000)),
+        format!("remember this: {blob}"),
+        unknown.join(" "),
+        "a ".repeat(50_000),
+        "always never ".repeat(8_000),
+        "[(".repeat(50_000),
+        "key=".repeat(25_000),
+        "http://a.".repeat(11_000),
+        "2026-11-16 ".repeat(9_000),
+        "、です".repeat(11_000),
+    ];
+    for message in &messages {
+        let began = std::time::Instant::now();
+        let ran = desk.run(&["-p", message]).ok();
+        let took = began.elapsed();
+        assert_eq!(ran.out, "seen\n");
+        assert!(took.as_secs() < 20, "{took:?}: {}", &message.chars().take(30).collect::<String>());
+    }
+}
+
 #[test]
 fn c1_bad_usage_ends_with_2() {
     let desk = Desk::offline();
