@@ -92,6 +92,7 @@ impl StepBench {
             prefix: Prefix::Kept,
             model: self.table.spec(&MODEL.into()),
             cache_edits: CacheEdits::NotOffered,
+            clearable: &[],
             flags: &self.flags,
             limits: &self.limits,
         };

@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use everfold_kernel::record::{CallForm, Dialect, Pictures, Sampling};
+use everfold_kernel::record::{CallForm, Delivery, Dialect, Pictures, Sampling};
 
 /// Everything that a session is given besides its [`crate::World`]. It is read
 /// once, but for flags and limits, which follow their source from turn to turn
@@ -216,6 +216,7 @@ impl Config {
             pictures: if spec.images { Pictures::Taken } else { Pictures::Told },
             calls: CallForm::Declared,
             sampling: Sampling::Usual,
+            delivery: Delivery::Streamed,
         }
     }
 

@@ -81,6 +81,7 @@ fn prune(
         },
         model: spec,
         cache_edits: CacheEdits::NotOffered,
+        clearable: &[],
         flags: &lane.common.flags,
         limits,
     };

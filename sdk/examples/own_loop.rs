@@ -1,100 +1,121 @@
-//! The context engine around somebody else's loop.
+//! The context layers around somebody else's loop, in front of the reader.
 //!
-//! You have an agent already: your own HTTP client, your own tools. Keep it.
-//! Hand every message to a [`Fold`] as a record and let it make the request
-//! bytes: the prefix stays the same from request to request, breakpoints are
-//! where they pay, and tokens are counted as the API reports them.
+//! You have an agent already: your own HTTP client, your own tools. Keep it. A
+//! [`Context`] takes the place of its list of messages. Here the model is a
+//! script that reads one file after another, so that everything happens which
+//! happens in a long session: a large result goes to disk, old results are
+//! cleared where that pays, and a summary takes the place of what no longer fits.
 //!
 //! ```text
 //! cargo run -p everfold --example own_loop
 //! ```
 
-use everfold::kernel::{
-    AssistantEntry, Block, Decision, Entry, Limits, Params, Prelude, Record, Timestamp, ToolUseId,
-    Usage, UserEntry, UserOrigin,
-};
-use everfold::prefix::Fold;
+#![allow(clippy::indexing_slicing, reason = "what a JSON value does not have is null")]
+
+use everfold::SystemClock;
+use everfold::context::{Clock, Context, ContextSetup, LocalPorts, Timestamp};
 use serde_json::{Value, json};
+use std::error::Error;
 use std::io::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Your log: any store will do, as long as it keeps the order.
-#[derive(Default)]
-struct Log {
-    records: Vec<Record>,
-}
+const ROUNDS: usize = 60;
+/// How far the script is, and how many files were read.
+static ROUND: AtomicUsize = AtomicUsize::new(0);
+static READ: AtomicUsize = AtomicUsize::new(0);
 
-impl Log {
-    fn add(&mut self, fold: &mut Fold, entry: Entry) {
-        let id = format!("record-{}", self.records.len());
-        let record = Record { id: id.into(), parent: None, at: Timestamp::now(), entry };
-        self.records.push(record.clone());
-        fold.push(record);
+/// The machine's clock, with an hour for lunch after the twelfth file: then the
+/// server has nothing cached any more, and clearing costs nothing.
+struct WorkClock;
+
+impl Clock for WorkClock {
+    fn now(&self) -> Timestamp {
+        let lunch = if READ.load(Ordering::Relaxed) >= 12 { 3_700 } else { 0 };
+        Timestamp::from_second(SystemClock.now().as_second() + lunch).unwrap_or_default()
+    }
+
+    fn fresh_uuid(&self) -> String {
+        SystemClock.fresh_uuid()
     }
 }
 
-/// Your model client. Here it is a script: a tool call, then an answer.
-fn your_model(body: &[u8]) -> (Block, Usage) {
-    let request: Value = serde_json::from_slice(body).unwrap_or_default();
-    let messages = request.get("messages").and_then(Value::as_array);
-    let asked = messages.map_or(0, Vec::len);
-    let usage = Usage { input: body.len() as u64 / 4, output: 20, ..Usage::default() };
-    let block = match asked {
-        1 => Block::tool_use(&ToolUseId::new("call-1"), "weather", json!({"city": "Bern"})),
-        _ => Block::text("Eleven degrees and rain."),
+/// Your model client. Here it is a script: it reads file after file, sums up
+/// when it is asked to, and has its say at the end.
+fn your_model(body: &[u8]) -> Result<Vec<u8>, serde_json::Error> {
+    let request: Value = serde_json::from_slice(body)?;
+    let is_summary = request["messages"].to_string().contains("about to be compacted");
+    let round = ROUND.fetch_add(usize::from(!is_summary), Ordering::Relaxed);
+    let content = if is_summary {
+        json!([{"type": "text",
+            "text": format!("<summary>Files up to {round} were read. None is broken.</summary>")}])
+    } else if round < ROUNDS {
+        json!([{"type": "tool_use", "id": format!("call-{round}"), "name": "read_file",
+            "input": {"number": round + 1}}])
+    } else {
+        json!([{"type": "text", "text": "None of the files is broken."}])
     };
-    (block, usage)
+    let tokens = body.len() / 4;
+    let answer = json!({"id": format!("msg-{round}-{tokens}"), "model": "claude-sonnet-4-5",
+        "role": "assistant", "content": content, "stop_reason": null,
+        "usage": {"input_tokens": 0, "cache_read_input_tokens": tokens, "output_tokens": 60}});
+    Ok(answer.to_string().into_bytes())
 }
 
-fn user(content: Vec<Block>, origin: UserOrigin) -> Entry {
-    Entry::User(UserEntry { content, origin, tool_use_result: None, provenance: Vec::new() })
+/// Your tool: files of some size, the fourth of them large.
+fn your_tool(input: &Value) -> String {
+    let number = input["number"].as_u64().unwrap_or_default();
+    READ.fetch_add(1, Ordering::Relaxed);
+    let lines = if number == 4 { 2_000 } else { 90 };
+    let line = format!("file {number} has a line like this one, and nothing in it is broken\n");
+    format!("{}end of file {number}", line.repeat(lines))
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+fn main() -> Result<(), Box<dyn Error>> {
     let mut out = std::io::stdout();
-    let (mut log, mut fold) = (Log::default(), Fold::new(Limits::default().into()));
-    let prelude = Prelude {
-        system: Vec::new(),
-        tools: vec![json!({"name": "weather", "description": "The weather in a city",
-            "input_schema": {"type": "object", "properties": {"city": {"type": "string"}}}})],
-        params: Params::new("claude-sonnet-5-5", 4_000),
-    };
-    log.add(&mut fold, Entry::Decision(Decision::Prelude(Box::new(prelude))));
-    log.add(&mut fold, user(vec![Block::text("What is the weather in Bern?")], UserOrigin::Human));
-    let mut previous: Option<String> = None;
-    for round in 1..=3 {
-        let request = fold.request(None).ok_or("no prelude")?;
-        let text = without_breakpoints(&request.body);
-        let shared =
-            previous.as_ref().is_none_or(|old| text.starts_with(old.trim_end_matches("]}")));
-        let word = if shared { "shares its prefix" } else { "breaks the prefix" };
-        writeln!(out, "request {round}: {} bytes, {} tokens, {word}", text.len(), fold.count().0)?;
-        previous = Some(text);
-        let (block, usage) = your_model(&request.body);
-        let called = block.kind() == "tool_use";
-        log.add(&mut fold, answer(round, block, usage));
-        let next = if called {
-            let result = Block::tool_result(&ToolUseId::new("call-1"), json!("11 °C, rain"));
-            user(vec![result], UserOrigin::ToolResult)
-        } else {
-            user(vec![Block::text("And tomorrow?")], UserOrigin::Human)
-        };
-        log.add(&mut fold, next);
+    let spilled = std::env::temp_dir().join("everfold-own-loop");
+    let mut ports = LocalPorts::new(&spilled, your_model);
+    let tool = json!({"name": "read_file", "description": "Reads a file.", "input_schema":
+        {"type": "object", "properties": {"number": {"type": "integer"}}}});
+    let setup = ContextSetup::new("claude-sonnet-4-5")
+        .system("Look for what is broken.")
+        .tools([tool])
+        .clearable(["read_file"])
+        .clock(Arc::new(WorkClock))
+        .window(40_000);
+    let mut context = Context::new(setup);
+    context.push(&json!({"role": "user", "content": "Is one of the files broken?"}))?;
+    let mut told = 0;
+    for round in 1..=ROUNDS + 1 {
+        context.prepare(&mut ports)?;
+        for act in context.explain().acts.iter().skip(told) {
+            writeln!(out, "before request {round}: {act}")?;
+            told += 1;
+        }
+        let request = context.request();
+        let answer = context.observe(&your_model(&request)?)?;
+        let mut results = Vec::new();
+        for block in &answer.blocks {
+            let block = block.as_map();
+            match block.get("type").and_then(Value::as_str) {
+                Some("tool_use") => {
+                    let result = your_tool(block.get("input").unwrap_or(&Value::Null));
+                    results.push(json!({"type": "tool_result", "tool_use_id": block.get("id"),
+                        "content": result}));
+                }
+                _ => writeln!(out, "{}", block.get("text").and_then(Value::as_str).unwrap_or(""))?,
+            }
+        }
+        if results.is_empty() {
+            break;
+        }
+        context.push(&json!({"role": "user", "content": results}))?;
     }
+    let end = context.explain();
+    writeln!(
+        out,
+        "{} requests, {} tokens in a window of {}, ${:.2} of which ${:.2} for summaries",
+        end.requests, end.tokens.0, end.window.size.0, end.spent.0, end.spent_by_layers.0
+    )?;
     Ok(())
-}
-
-fn answer(round: u32, block: Block, usage: Usage) -> Entry {
-    Entry::Assistant(AssistantEntry {
-        message_id: format!("message-{round}").into(),
-        request_id: None,
-        model: "claude-sonnet-5-5".into(),
-        index: 0,
-        block,
-        usage,
-        stop_reason: Some("end_turn".into()),
-    })
-}
-
-fn without_breakpoints(body: &[u8]) -> String {
-    String::from_utf8_lossy(body).replace(r#","cache_control":{"type":"ephemeral"}"#, "")
 }

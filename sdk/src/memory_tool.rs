@@ -11,17 +11,19 @@
 //! not rest on the person's words waits in the inbox (L5.33): the model sees it
 //! as written, sessions do not see it before the person says yes.
 
+mod error;
 mod keep;
 mod path;
 mod view;
 
+use error::Refused;
 use everfold_kernel::Testimony;
 use everfold_memory_file::index::INDEX_FILE;
 use everfold_memory_service::Service;
-use everfold_memory_store::{By, Error, Store, TopicPath};
+use everfold_memory_store::{By, Store, TopicPath};
 use jiff::Timestamp;
 use keep::Open;
-use path::{Target, shown_name};
+use path::Target;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -129,11 +131,11 @@ pub fn run(desk: &MemoryAccess<'_>, command: &Command, at: Timestamp) -> ToolAns
     };
     match done {
         Ok(text) => ToolAnswer::Done(text),
-        Err(text) => ToolAnswer::Failed(text),
+        Err(refused) => ToolAnswer::Failed(refused.to_string()),
     }
 }
 
-/// A store at work. Errors are the sentences that go to the model.
+/// A store at work.
 struct Tool<'a> {
     desk: &'a MemoryAccess<'a>,
     store: &'a Store,
@@ -141,8 +143,7 @@ struct Tool<'a> {
 }
 
 impl Tool<'_> {
-    fn view(&self, path: &str, range: Option<&[i64]>) -> Result<String, String> {
-        let missing = || format!("The path {path} does not exist. Please provide a valid path.");
+    fn view(&self, path: &str, range: Option<&[i64]>) -> Result<String, Refused> {
         let target = Target::parse(path)?;
         if let Some(open) = self.read(&target)? {
             return numbered(path, &open.text, range);
@@ -150,7 +151,7 @@ impl Tool<'_> {
         let folder = target.folder();
         let inside = self.inside(&folder)?;
         if inside.is_empty() && !folder.is_empty() {
-            return Err(missing());
+            return Err(Refused::NothingToView(path.to_owned()));
         }
         let index = folder.is_empty() && self.store.dir().join(INDEX_FILE).is_file();
         let files = inside.iter().map(TopicPath::as_str).chain(index.then_some(INDEX_FILE));
@@ -163,8 +164,7 @@ impl Tool<'_> {
         Ok(view::listing(path, sizes, &folder, files))
     }
 
-    fn create(&self, path: &str, text: &str) -> Result<String, String> {
-        let exists = || format!("Error: File {path} already exists");
+    fn create(&self, path: &str, text: &str) -> Result<String, Refused> {
         let target = Target::parse(path)?;
         let is_taken = match &target {
             Target::Top => true,
@@ -174,30 +174,23 @@ impl Tool<'_> {
             }
         };
         if is_taken {
-            return Err(exists());
+            return Err(Refused::Exists(path.to_owned()));
         }
         self.write(&target, text, &Open::nothing())?;
         Ok(format!("File created successfully at: {path}"))
     }
 
-    fn replace(&self, path: &str, old: &str, new: &str) -> Result<String, String> {
-        let missing =
-            || format!("Error: The path {path} does not exist. Please provide a valid path.");
+    fn replace(&self, path: &str, old: &str, new: &str) -> Result<String, Refused> {
+        let missing = || Refused::NothingToEdit(path.to_owned());
         let target = Target::parse(path)?;
         let open = self.read(&target)?.ok_or_else(missing)?;
         let lines = view::lines_of(&open.text, old);
         if lines.is_empty() {
-            return Err(format!(
-                "No replacement was performed, old_str `{old}` did not appear verbatim in {path}."
-            ));
+            return Err(Refused::NotFound { old: old.to_owned(), path: path.to_owned() });
         }
         if lines.len() > 1 {
             let lines: Vec<String> = lines.iter().map(usize::to_string).collect();
-            return Err(format!(
-                "No replacement was performed. Multiple occurrences of old_str `{old}` in lines: \
-                 {}. Please ensure it is unique",
-                lines.join(", ")
-            ));
+            return Err(Refused::Ambiguous { old: old.to_owned(), lines: lines.join(", ") });
         }
         let changed = open.text.replacen(old, new, 1);
         self.write(&target, &changed, &open)?;
@@ -209,9 +202,9 @@ impl Tool<'_> {
         ))
     }
 
-    fn insert(&self, path: &str, at: i64, text: &str) -> Result<String, String> {
+    fn insert(&self, path: &str, at: i64, text: &str) -> Result<String, Refused> {
         let target = Target::parse(path)?;
-        let missing = || format!("Error: The path {path} does not exist");
+        let missing = || Refused::Missing(path.to_owned());
         let open = self.read(&target)?.ok_or_else(missing)?;
         let mut lines: Vec<&str> = open.text.split('\n').collect();
         if lines.last().is_some_and(|last| last.is_empty()) {
@@ -219,11 +212,7 @@ impl Tool<'_> {
         }
         let place = usize::try_from(at).ok().filter(|place| *place <= lines.len());
         let Some(place) = place else {
-            return Err(format!(
-                "Error: Invalid `insert_line` parameter: {at}. It should be within the range of \
-                 lines of the file: [0, {}]",
-                lines.len()
-            ));
+            return Err(Refused::NoSuchLine { at, most: lines.len() });
         };
         lines.insert(place, text.trim_end_matches('\n'));
         let mut changed = lines.join("\n");
@@ -234,14 +223,14 @@ impl Tool<'_> {
         Ok(format!("The file {path} has been edited."))
     }
 
-    fn delete(&self, path: &str) -> Result<String, String> {
+    fn delete(&self, path: &str) -> Result<String, Refused> {
         let topics = match Target::parse(path)? {
-            Target::Top => return Err("Cannot delete the /memories directory itself".to_owned()),
-            Target::Index => return Err(index_stays("deleted")),
+            Target::Top => return Err(Refused::Top("delete")),
+            Target::Index => return Err(Refused::Index("deleted")),
             target @ Target::Topic(_) => self.meant(&target)?,
         };
         if topics.is_empty() {
-            return Err(format!("Error: The path {path} does not exist"));
+            return Err(Refused::Missing(path.to_owned()));
         }
         for topic in &topics {
             self.forget(topic)?;
@@ -250,12 +239,12 @@ impl Tool<'_> {
         Ok(format!("Successfully deleted {path}"))
     }
 
-    fn rename(&self, old_path: &str, new_path: &str) -> Result<String, String> {
+    fn rename(&self, old_path: &str, new_path: &str) -> Result<String, Refused> {
         let (from, to) = (Target::parse(old_path)?, Target::parse(new_path)?);
-        let taken = || format!("Error: The destination {new_path} already exists");
+        let taken = || Refused::Taken(new_path.to_owned());
         let topics = match &from {
-            Target::Top => return Err("Cannot rename the /memories directory itself".to_owned()),
-            Target::Index => return Err(index_stays("renamed")),
+            Target::Top => return Err(Refused::Top("rename")),
+            Target::Index => return Err(Refused::Index("renamed")),
             target @ Target::Topic(_) => self.meant(target)?,
         };
         let Target::Topic(new) = &to else { return Err(taken()) };
@@ -263,7 +252,7 @@ impl Tool<'_> {
             return Err(taken());
         }
         if topics.is_empty() {
-            return Err(format!("Error: The path {old_path} does not exist"));
+            return Err(Refused::Missing(old_path.to_owned()));
         }
         let (old_folder, new_folder) = (from.folder(), to.folder());
         for topic in &topics {
@@ -272,8 +261,7 @@ impl Tool<'_> {
                 Some(rest) => TopicPath::new(&format!("{new_folder}/{rest}")),
                 None => Ok(new.clone()),
             };
-            let renamed = renamed.map_err(|error| told(&error))?;
-            self.move_to(topic, renamed)?;
+            self.move_to(topic, renamed?)?;
         }
         self.sweep(&topics);
         Ok(format!("Successfully renamed {old_path} to {new_path}"))
@@ -290,7 +278,7 @@ impl Tool<'_> {
     }
 
     /// The memories that a path stands for: one, or all in a folder.
-    fn meant(&self, target: &Target) -> Result<Vec<TopicPath>, String> {
+    fn meant(&self, target: &Target) -> Result<Vec<TopicPath>, Refused> {
         match target {
             Target::Topic(topic) if self.read(target)?.is_some() => Ok(vec![topic.clone()]),
             target => self.inside(&target.folder()),
@@ -298,8 +286,8 @@ impl Tool<'_> {
     }
 
     /// The memories in a folder, by path; all of them at the top.
-    fn inside(&self, folder: &str) -> Result<Vec<TopicPath>, String> {
-        let all = self.store.scan(usize::MAX).map_err(|error| told(&error))?;
+    fn inside(&self, folder: &str) -> Result<Vec<TopicPath>, Refused> {
+        let all = self.store.scan(usize::MAX)?;
         let mut topics: BTreeSet<TopicPath> = all.into_iter().map(|topic| topic.path).collect();
         for (_, path, text) in self.proposed()? {
             match text {
@@ -313,12 +301,4 @@ impl Tool<'_> {
         topics.sort();
         Ok(topics)
     }
-}
-
-fn told(error: &Error) -> String {
-    format!("Error: {error}")
-}
-
-fn index_stays(done: &str) -> String {
-    format!("Error: {} is the index of the memories and cannot be {done}", shown_name(INDEX_FILE))
 }

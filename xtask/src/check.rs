@@ -8,16 +8,18 @@ mod dependencies;
 mod doc_examples;
 mod docs;
 mod edges;
+mod error_types;
 mod files;
 mod layers;
 mod leaks;
 mod module_names;
 mod open_ends;
 mod retired_words;
+mod spec_ids;
 mod struct_sizes;
 mod type_names;
 
-use crate::exceptions::{EXCEPTIONS, SHARED_NAMES};
+use crate::exceptions::{EXCEPTIONS, SHARED_NAMES, TEXT_ERRORS};
 use crate::tree::Tree;
 use anyhow::Result;
 use std::fmt;
@@ -58,6 +60,8 @@ pub(crate) fn report(tree: &Tree, out: &mut dyn Write) -> Result<ExitCode> {
     findings.extend(open_ends::check(tree)?);
     findings.extend(retired_words::check(tree));
     findings.extend(leaks::check(tree)?);
+    findings.extend(spec_ids::check(tree)?);
+    findings.extend(error_types::check(tree, TEXT_ERRORS)?);
     findings.extend(type_names::check(tree, SHARED_NAMES)?);
     findings.extend(cycles::check(tree, cycles::FOLDERS)?);
     findings.extend(struct_sizes::check(tree, struct_sizes::FOLDERS)?);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 /// What an id looks like.
-const ID: &str = r"(?:L[1-7]\.|PC|[TRIQSCXEUKWGFAV])[0-9]+";
+pub(crate) const ID: &str = r"(?:L[1-7]\.|PC|[TRIQSCXEUKWGFAV])[0-9]+";
 
 /// Every requirement id, in the order of the specification.
 pub(crate) struct Spec {

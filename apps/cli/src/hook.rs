@@ -11,6 +11,7 @@ pub(crate) use worker::detached;
 
 use crate::log::{self, Verbosity};
 use crate::setup::ProcessEnv;
+use anyhow::{Context, Result, bail};
 use everfold::Agent;
 use everfold::hosts::hooks::HostCall;
 use everfold::hosts::{HostKind, HostService};
@@ -60,7 +61,7 @@ pub(crate) fn answered() -> Option<ExitCode> {
         None => answer(&env, &said),
     };
     if let Ok(Err(error)) = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)) {
-        tracing::warn!(event = said.event, error, "a hook did nothing");
+        tracing::warn!(event = said.event, error = format!("{error:#}"), "a hook did nothing");
     }
     Some(ExitCode::SUCCESS)
 }
@@ -89,42 +90,42 @@ impl Said {
     }
 }
 
-fn answer(env: &ProcessEnv, said: &Said) -> Result<(), String> {
+fn answer(env: &ProcessEnv, said: &Said) -> Result<()> {
     if said.plugin && crate::install::is_installed(env, HostKind::Claude) {
         // What `install` wrote does the same.
         return Ok(());
     }
     let call = HostCall::parse(said.event.as_deref(), &input()?)?.of_host(said.host);
     let cwd = call.cwd().map_or_else(std::env::current_dir, Ok);
-    let cwd = cwd.map_err(|error| format!("there is no directory to work in: {error}"))?;
+    let cwd = cwd.context("there is no directory to work in")?;
     let Some(host) = host_service(env, &cwd)? else { return Ok(()) };
     let now = jiff::Timestamp::now();
-    let reply = host.answer(&call, now).map_err(|error| error.to_string())?;
+    let reply = host.answer(&call, now)?;
     if let Some(output) = reply.output(&call) {
         let mut out = std::io::stdout().lock();
         let written = out.write_all(output.as_bytes()).and_then(|()| out.flush());
-        written.map_err(|error| format!("the host did not take the answer: {error}"))?;
+        written.context("the host did not take the answer")?;
     }
     worker::hand_over(&host, &reply, &call, said.home.as_deref(), &cwd)
 }
 
-fn host_service(env: &ProcessEnv, cwd: &Path) -> Result<Option<HostService>, String> {
+fn host_service(env: &ProcessEnv, cwd: &Path) -> Result<Option<HostService>> {
     let builder = Agent::builder(cwd).environment(env.variables.clone(), env.user_home.clone());
-    builder.host_service().map_err(|error| error.to_string())
+    Ok(builder.host_service()?)
 }
 
 /// What the host says.
-fn input() -> Result<Vec<u8>, String> {
+fn input() -> Result<Vec<u8>> {
     let stdin = std::io::stdin();
     if stdin.is_terminal() {
-        return Err("a hook is called by another agent; see docs/guide/claude-code.md".into());
+        bail!("a hook is called by another agent; see docs/guide/claude-code.md");
     }
     let most = Limits::default().beside.input_bytes;
     let mut bytes = Vec::new();
     let read = stdin.lock().take(most + 1).read_to_end(&mut bytes);
-    read.map_err(|error| format!("the input cannot be read: {error}"))?;
+    read.context("the input cannot be read")?;
     if bytes.len() as u64 > most {
-        return Err(format!("the input has more than {most} bytes"));
+        bail!("the input has more than {most} bytes");
     }
     Ok(bytes)
 }

@@ -19,7 +19,7 @@ pub(crate) async fn run(env: &ProcessEnv, args: &McpArgs, presenter: &Presenter)
     let (variables, user_home) = (env.variables.clone(), env.user_home.clone());
     let open: ProjectOpener = Arc::new(move |root: &Path| {
         let builder = Agent::builder(root).environment(variables.clone(), user_home.clone());
-        builder.host_service().map_err(|error| error.to_string())
+        builder.host_service()
     });
     let Some(port) = args.http else { return Ok(serve_stdio(Server::new(open, cwd)).await?) };
     let listening = serve_http(move || Server::new(Arc::clone(&open), cwd.clone()), port).await?;

@@ -13,10 +13,12 @@ mod arguments;
 mod catalogue;
 mod lines;
 mod operations;
+mod refusal;
 mod resources;
 mod server;
 mod transport;
 
 pub use catalogue::{INSTRUCTIONS, tools};
+pub use refusal::CallRefusal;
 pub use server::{ProjectOpener, Server};
 pub use transport::{Error, Listening, serve_http, serve_pipes, serve_stdio};

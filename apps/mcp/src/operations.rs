@@ -1,7 +1,7 @@
-//! What the tools do, for one project. Everything here blocks; errors are
-//! sentences for the model that called.
+//! What the tools do, for one project. Everything here blocks.
 
 use crate::arguments::Arguments;
+use crate::refusal::CallRefusal;
 use everfold::hosts::HostService;
 use everfold_kernel::ports::{
     Haste, Kept, MemoryAuthor, MemoryBefore, MemoryPlacement, MemoryProposal, MemoryRef,
@@ -39,19 +39,15 @@ pub(crate) struct Id {
 
 impl Id {
     /// Reads `project/deploys.md` or `global/me.md`.
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
-        let wrong = || {
-            format!(
-                "{text:?} is no id of a memory; memory_search gives ids such as project/deploys.md"
-            )
-        };
+    pub(crate) fn parse(text: &str) -> Result<Self, CallRefusal> {
+        let wrong = || CallRefusal::NoId(text.to_owned());
         let (scope, path) = text.split_once('/').ok_or_else(wrong)?;
         let scope = match scope {
             "project" => StoreScope::Project,
             "global" => StoreScope::Global,
             _ => return Err(wrong()),
         };
-        Ok(Self { scope, path: TopicPath::new(path).map_err(|error| error.to_string())? })
+        Ok(Self { scope, path: TopicPath::new(path)? })
     }
 }
 
@@ -65,7 +61,7 @@ pub(crate) fn word(scope: StoreScope) -> &'static str {
 }
 
 impl Project {
-    pub(crate) fn call(&self, tool: &str, arguments: &Arguments) -> Result<Value, String> {
+    pub(crate) fn call(&self, tool: &str, arguments: &Arguments) -> Result<Value, CallRefusal> {
         match tool {
             "memory_search" => self.search(arguments),
             "memory_read" => self.read(arguments),
@@ -73,7 +69,7 @@ impl Project {
             "memory_forget" => self.forget(arguments),
             "session_search" => self.sessions(arguments),
             "result_read" => self.result(arguments),
-            other => Err(format!("there is no tool {other}")),
+            other => Err(CallRefusal::NoTool(other.to_owned())),
         }
     }
 
@@ -81,12 +77,11 @@ impl Project {
         self.now.duration_since(modified).as_hours().max(0) / 24
     }
 
-    fn search(&self, arguments: &Arguments) -> Result<Value, String> {
+    fn search(&self, arguments: &Arguments) -> Result<Value, CallRefusal> {
         let query = arguments.text("query")?;
         let most = arguments.number("limit", MEMORIES)?.clamp(1, MOST);
         let query = RecallQuery { text: query.to_owned(), ..RecallQuery::default() };
-        let found = self.host.service().recall(&query, HitFilter::All);
-        let found = found.map_err(|error| error.to_string())?;
+        let found = self.host.service().recall(&query, HitFilter::All)?;
         let row = |hit: &RecallHit| {
             json!({
                 "id": format!("{}/{}", hit.scope.unwrap_or(MemoryScope::Project).as_str(), hit.file),
@@ -101,26 +96,21 @@ impl Project {
         Ok(json!({"memories": rows, "looked_at": found.looked_at}))
     }
 
-    fn read(&self, arguments: &Arguments) -> Result<Value, String> {
+    fn read(&self, arguments: &Arguments) -> Result<Value, CallRefusal> {
         let id = arguments.text("id")?;
         let (text, modified) = self.text(id)?;
         Ok(json!({"id": id, "text": text, "age_days": self.age_days(modified)}))
     }
 
     /// A memory's text, and when it was written.
-    pub(crate) fn text(&self, id: &str) -> Result<(String, Timestamp), String> {
+    pub(crate) fn text(&self, id: &str) -> Result<(String, Timestamp), CallRefusal> {
         let Id { scope, path } = Id::parse(id)?;
-        let missing = || format!("there is no memory {id}; memory_search finds those that are");
-        let store = self
-            .host
-            .memories()
-            .existing(scope)
-            .map_err(|error| error.to_string())?
-            .ok_or_else(missing)?;
+        let missing = || CallRefusal::NoMemory(id.to_owned());
+        let store = self.host.memories().existing(scope)?.ok_or_else(missing)?;
         let text = match store.read(&path) {
             Ok(read) => read.text,
             Err(everfold_memory_store::Error::NotFound { .. }) => return Err(missing()),
-            Err(error) => return Err(error.to_string()),
+            Err(error) => return Err(error.into()),
         };
         let about = std::fs::metadata(store.dir().join(path.as_path()));
         let modified = about.ok().and_then(|about| about.modified().ok());
@@ -128,19 +118,15 @@ impl Project {
         Ok((text, modified.unwrap_or(self.now)))
     }
 
-    fn save(&self, arguments: &Arguments) -> Result<Value, String> {
+    fn save(&self, arguments: &Arguments) -> Result<Value, CallRefusal> {
         let kind = arguments.text("type")?;
-        let kind = MemoryType::by_name(kind).ok_or_else(|| {
-            format!("`type` is one of user, feedback, project and reference, not {kind:?}")
-        })?;
+        let kind = MemoryType::by_name(kind).ok_or_else(|| CallRefusal::NoType(kind.to_owned()))?;
         let id = arguments.optional("id")?.map(Id::parse).transpose()?;
         let scope = match arguments.optional("scope")? {
             None => None,
             Some("project") => Some(MemoryScope::Project),
             Some("global") => Some(MemoryScope::Global),
-            Some(other) => {
-                return Err(format!("`scope` is project or global, not {other:?}"));
-            }
+            Some(other) => return Err(CallRefusal::NoScope(other.to_owned())),
         };
         let draft = MemoryDraft {
             name: arguments.text("name")?,
@@ -162,7 +148,7 @@ impl Project {
             by: by("saved by a tool call"),
             haste: Haste::AtOnce,
         };
-        let kept = self.host.service().keep(&proposal).map_err(|error| error.to_string())?;
+        let kept = self.host.service().keep(&proposal)?;
         told(&kept, "saved")
     }
 
@@ -183,38 +169,35 @@ impl Project {
         self.host.memories().dir(id.scope).join(id.path.as_path())
     }
 
-    fn forget(&self, arguments: &Arguments) -> Result<Value, String> {
+    fn forget(&self, arguments: &Arguments) -> Result<Value, CallRefusal> {
         let id = arguments.text("id")?;
         let by = by(self.within_a_memory(arguments.text("reason")?)?);
         // One that is not there is told as it is to who reads it.
         self.text(id)?;
         let path = self.path(&Id::parse(id)?);
-        let done = self.host.service().forget(&path, &by).map_err(|error| error.to_string())?;
+        let done = self.host.service().forget(&path, &by)?;
         told(&done, "forgotten")
     }
 
     /// A text that is no longer than a memory may be: it goes into the history.
-    fn within_a_memory<'t>(&self, text: &'t str) -> Result<&'t str, String> {
+    fn within_a_memory<'t>(&self, text: &'t str) -> Result<&'t str, CallRefusal> {
         let most = self.host.limits().extract.file_bytes;
         if text.len() > most {
-            return Err(format!(
-                "the reason has {} bytes, and at most {most} are kept",
-                text.len()
-            ));
+            return Err(CallRefusal::LongReason { bytes: text.len(), most });
         }
         Ok(text)
     }
 
-    fn sessions(&self, arguments: &Arguments) -> Result<Value, String> {
+    fn sessions(&self, arguments: &Arguments) -> Result<Value, CallRefusal> {
         if !self.host.is_on(Flag::PastSearch) {
-            return Err("searching past conversations is switched off (past_search)".into());
+            return Err(CallRefusal::PastSearchOff);
         }
         let query = arguments.text("query")?;
         let limits = &self.host.limits().past;
         let most = arguments.number("limit", limits.places)?.clamp(1, limits.most_places);
         let except = self.host.asking_session(query);
         let found = self.runtime.block_on(self.host.past().search(query, most, except));
-        let found = found.map_err(|error| error.to_string())?;
+        let found = found?;
         let row = |hit: &PastHit| {
             json!({
                 "id": hit.record,
@@ -228,15 +211,12 @@ impl Project {
         Ok(json!({"messages": rows, "more": found.more}))
     }
 
-    fn result(&self, arguments: &Arguments) -> Result<Value, String> {
+    fn result(&self, arguments: &Arguments) -> Result<Value, CallRefusal> {
         let id = arguments.text("id")?;
         let offset = arguments.number("offset", 0)?;
         let page = self.host.limits().past.page_chars;
-        let whole = self.host.past().whole(id).ok_or_else(|| {
-            format!(
-                "there is no message or result {id:?} in this project; session_search gives ids"
-            )
-        })?;
+        let whole = self.host.past().whole(id);
+        let whole = whole.ok_or_else(|| CallRefusal::NoRecord(id.to_owned()))?;
         let total = whole.chars().count();
         let text: String = whole.chars().skip(offset).take(page).collect();
         let next = offset.saturating_add(page);
@@ -255,9 +235,9 @@ fn by(reason: &str) -> MemoryAuthor {
 }
 
 /// What became of it, for the model.
-fn told(kept: &Kept, done: &str) -> Result<Value, String> {
+fn told(kept: &Kept, done: &str) -> Result<Value, CallRefusal> {
     let state = match kept {
-        Kept::Refused { reason } => return Err(format!("it was not saved: {reason}")),
+        Kept::Refused { reason } => return Err(CallRefusal::Gate(reason.clone())),
         Kept::Proposed { .. } => "waiting",
         _ if kept.entry().is_none() => "unchanged",
         Kept::Saved { .. } => done,

@@ -1,6 +1,7 @@
 //! Memories as resources: `memory://project/deploys.md`.
 
 use crate::operations::{Project, word};
+use crate::refusal::CallRefusal;
 use everfold_memory_store::StoreScope;
 use everfold_memory_store::store::TopicHead;
 use rmcp::model::{Annotations, Resource, ResourceTemplate};
@@ -15,12 +16,12 @@ pub(crate) fn page(
     project: &Project,
     offset: usize,
     size: usize,
-) -> Result<(Vec<Resource>, bool), String> {
+) -> Result<(Vec<Resource>, bool), CallRefusal> {
     let mut all = Vec::new();
     for scope in [StoreScope::Project, StoreScope::Global] {
-        let store = project.host.memories().existing(scope).map_err(|error| error.to_string())?;
+        let store = project.host.memories().existing(scope)?;
         let Some(store) = store else { continue };
-        let topics = store.scan(usize::MAX).map_err(|error| error.to_string())?;
+        let topics = store.scan(usize::MAX)?;
         all.extend(topics.into_iter().map(|topic| (scope, topic)));
     }
     let more = all.len() > offset.saturating_add(size);

@@ -3,6 +3,7 @@
 use crate::arguments::Arguments;
 use crate::catalogue::{INSTRUCTIONS, tools};
 use crate::operations::Project;
+use crate::refusal::CallRefusal;
 use crate::resources::{self, SCHEME};
 use everfold::hosts::HostService;
 use rmcp::model::{
@@ -27,7 +28,8 @@ const STATIC_TTL_MS: u64 = 60 * 60 * 1_000;
 const ROOTS_WAIT: Duration = Duration::from_secs(2);
 
 /// Opens the memories of a directory; none where they are switched off.
-pub type ProjectOpener = Arc<dyn Fn(&Path) -> Result<Option<HostService>, String> + Send + Sync>;
+pub type ProjectOpener =
+    Arc<dyn Fn(&Path) -> Result<Option<HostService>, everfold::Error> + Send + Sync>;
 
 /// The server for one client.
 #[derive(Clone)]
@@ -79,17 +81,17 @@ impl Server {
     async fn in_project<T: Send + 'static>(
         &self,
         context: &RequestContext<RoleServer>,
-        work: impl FnOnce(&Project) -> Result<T, String> + Send + 'static,
-    ) -> Result<T, String> {
+        work: impl FnOnce(&Project) -> Result<T, CallRefusal> + Send + 'static,
+    ) -> Result<T, CallRefusal> {
         let root = self.root(context).await;
         let open = Arc::clone(&self.open);
         let runtime = tokio::runtime::Handle::current();
         let done = tokio::task::spawn_blocking(move || {
             let host = open(&root)?;
-            let host = host.ok_or("memories are switched off here (autoMemoryEnabled)")?;
+            let host = host.ok_or(CallRefusal::MemoryOff)?;
             work(&Project { host, now: jiff::Timestamp::now(), runtime })
         });
-        done.await.unwrap_or_else(|error| Err(format!("the work was not done: {error}")))
+        done.await?
     }
 }
 
@@ -128,7 +130,7 @@ impl ServerHandler for Server {
         let done = self.in_project(&context, move |project| project.call(&name, &arguments)).await;
         let result = match done {
             Ok(value) => CallToolResult::structured(value),
-            Err(message) => CallToolResult::error(vec![ContentBlock::text(message)]),
+            Err(refusal) => CallToolResult::error(vec![ContentBlock::text(refusal.to_string())]),
         };
         Ok(result.into())
     }
@@ -148,7 +150,8 @@ impl ServerHandler for Server {
         };
         let page =
             self.in_project(&context, move |project| resources::page(project, offset, PAGE)).await;
-        let (resources, more) = page.map_err(|error| ErrorData::internal_error(error, None))?;
+        let (resources, more) =
+            page.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
         let mut list = ListResourcesResult::with_all_items(resources);
         list.next_cursor = more.then(|| (offset + PAGE).to_string());
         Ok(list.with_ttl_ms(0).with_cache_scope(CacheScope::Private))
@@ -174,7 +177,7 @@ impl ServerHandler for Server {
             return Err(unknown(format!("{uri} is no address of a memory")));
         };
         let read = self.in_project(&context, move |project| project.text(&id)).await;
-        let (text, _) = read.map_err(unknown)?;
+        let (text, _) = read.map_err(|error| unknown(error.to_string()))?;
         let contents = ResourceContents::text(text, uri).with_mime_type("text/markdown");
         let result = ReadResourceResult::new(vec![contents]);
         Ok(result.with_ttl_ms(0).with_cache_scope(CacheScope::Private).into())

@@ -6,7 +6,7 @@ use crate::questions::OpenQuestion;
 use crate::style::TextStyle;
 use crate::theme::Theme;
 use crate::wrap;
-use everfold::kernel::ports::question::{Field, FieldNeed, Wants};
+use everfold::kernel::ports::question::{Field, FieldNeed, FormError, Wants};
 use everfold::kernel::ports::{ServerAnswer, ServerQuestion};
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use ratatui::text::{Line, Span};
@@ -20,7 +20,7 @@ pub(crate) struct Form {
     /// The field that is filled in; behind the last one, it is sent.
     at: usize,
     /// What is wrong with what was typed.
-    wrong: Option<String>,
+    wrong: Option<FormError>,
 }
 
 impl Form {
@@ -159,7 +159,7 @@ impl Form {
         ]);
         lines.extend(wrap::wrap(&line, width, ""));
         if let Some(wrong) = &self.wrong {
-            lines.extend(wrap::text(wrong, theme.style(TextStyle::Red), width, "  "));
+            lines.extend(wrap::text(&wrong.to_string(), theme.style(TextStyle::Red), width, "  "));
         }
     }
 }

@@ -20,7 +20,7 @@ pub use decision::{
     AppliedEdit, BreakSeen, ClearTrigger, Cleared, ClearedResult, Decision, Extracted,
     FailedSummary, RECALL_TOOL, RewindWhat, Rewound, Spilled,
 };
-pub use params::{CallForm, Params, Pictures, Sampling};
+pub use params::{CallForm, Delivery, Params, Pictures, Sampling};
 pub use sum::{ActSum, CacheState, ClearingSum, SumTerm, SumVerdict};
 
 /// One entry of the log.

@@ -106,7 +106,7 @@ impl Frame {
         let mut head = serde_json::Map::new();
         head.insert("model".into(), Value::from(sent_model(model)));
         head.insert("max_tokens".into(), Value::from(params.max_tokens));
-        head.insert("stream".into(), Value::from(true));
+        head.insert("stream".into(), Value::from(params.delivery.is_streamed()));
         if let Some(thinking) = &params.thinking {
             head.insert("thinking".into(), thinking.clone());
         }

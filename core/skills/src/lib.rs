@@ -12,4 +12,4 @@ mod skill;
 
 pub use arguments::{BodyPart, parts};
 pub use shelf::Shelf;
-pub use skill::{Context, Form, Invocation, Skill, SkillOrigin};
+pub use skill::{Form, Invocation, Skill, SkillContext, SkillOrigin};

@@ -25,7 +25,7 @@ pub struct Skill {
     /// Permission rules by which tools are refused while it is in use.
     pub disallowed_tools: Vec<String>,
     /// Who carries it out.
-    pub context: Context,
+    pub context: SkillContext,
     /// The model that carries it out; none is the one that does anyway.
     pub model: Option<String>,
     /// Globs of files: the model is told of it once it touches one of them.
@@ -41,7 +41,7 @@ pub struct Skill {
 
 /// Who carries a skill out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Context {
+pub enum SkillContext {
     /// Whoever takes it up.
     #[default]
     Here,
@@ -132,8 +132,8 @@ impl Skill {
             allowed_tools: fields.get("allowed-tools").map(rules).unwrap_or_default(),
             disallowed_tools: fields.get("disallowed-tools").map(rules).unwrap_or_default(),
             context: match value("context").as_deref() {
-                Some("fork") => Context::Agent { kind: value("agent") },
-                _ => Context::Here,
+                Some("fork") => SkillContext::Agent { kind: value("agent") },
+                _ => SkillContext::Here,
             },
             model: value("model").filter(|model| model != "inherit"),
             paths: fields.get("paths").map(words).unwrap_or_default(),
@@ -270,7 +270,7 @@ mod tests {
         assert_eq!(read.allowed_tools, ["Bash(git add:*)", "Read", "Edit(src/**)"]);
         assert_eq!(read.invocation, Invocation::Person);
         assert_eq!(read.body, "# Tidy\nDo it.");
-        assert_eq!((&read.context, read.paths.len()), (&Context::Here, 0));
+        assert_eq!((&read.context, read.paths.len()), (&SkillContext::Here, 0));
         assert!(read.faults.is_empty(), "{:?}", read.faults);
     }
 
@@ -280,14 +280,14 @@ mod tests {
             "---\nname: tidy-up\ndescription: d\ncontext: fork\nagent: explore\nmodel: haiku\n\
              paths: src/**, *.md\ndisallowed-tools: Bash(rm:*) WebFetch\nhooks:\n  Stop:\n    - hooks: []\n---\nb",
         );
-        assert_eq!(read.context, Context::Agent { kind: Some("explore".into()) });
+        assert_eq!(read.context, SkillContext::Agent { kind: Some("explore".into()) });
         assert_eq!(read.model.as_deref(), Some("haiku"));
         assert_eq!(read.paths, ["src/**", "*.md"]);
         assert_eq!(read.disallowed_tools, ["Bash(rm:*)", "WebFetch"]);
         assert!(read.hooks.contains_key("Stop") && read.faults.is_empty(), "{:?}", read.faults);
         let odd = skill("---\nname: tidy-up\ndescription: d\nmodel: haiku\nhooks: 3\n---\nb");
         assert_eq!(odd.faults.len(), 1, "{:?}", odd.faults);
-        assert_eq!((odd.context, odd.model.as_deref()), (Context::Here, Some("haiku")));
+        assert_eq!((odd.context, odd.model.as_deref()), (SkillContext::Here, Some("haiku")));
     }
 
     #[test]

@@ -23,4 +23,4 @@ mod input;
 pub use errors::classify;
 pub use headroom::headroom;
 pub use input::INVALID_JSON;
-pub use reply::reply_events;
+pub use reply::{ReplyBuilder, read_reply, reply_events};

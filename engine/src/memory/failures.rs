@@ -4,7 +4,7 @@
 
 use super::recall::{self, bring_in};
 use crate::session::{Error, Session};
-use everfold_kernel::ports::{QueryKind, RecallQuery, Urgency};
+use everfold_kernel::ports::{QueryKind, RecallQuery};
 use everfold_memory_recall::{DistinctTokens, budget};
 
 /// Hears of a call that failed. One of which nothing can be looked for, or that
@@ -27,20 +27,12 @@ pub(crate) async fn join_causes(session: &mut Session) -> Result<(), Error> {
     let failures = std::mem::take(&mut session.runtime.branch.failures.waiting);
     for text in failures.into_iter().take(most) {
         let Some(memories) = recall::source(session) else { return Ok(()) };
-        let injected = recall::injected(session);
-        if !budget::has_room(injected, &session.config.limits.recall) {
+        let view = recall::recall_view(session);
+        if !budget::has_room(view.injected(), view.limits) {
             return Ok(());
         }
-        let in_view = recall::known_memories(session);
-        let query = RecallQuery {
-            text,
-            kind: QueryKind::Output,
-            in_view,
-            named: recall::named_memories(session),
-            injected,
-            room: None,
-            urgency: Urgency::Prompt,
-        };
+        let known = recall::known_memories(session);
+        let query = RecallQuery { kind: QueryKind::Output, ..view.query(&text, known) };
         match memories.recall(query).await {
             Ok(found) => bring_in(session, found.shown).await?,
             Err(error) => tracing::info!(%error, "no memories are brought in for a failure"),

@@ -16,19 +16,19 @@ use crate::session::memory_state::{Found, MemorySwitch, Prefetch, Surfaced};
 use crate::session::{Error, Session};
 use everfold_kernel::limits::RecallLimits;
 use everfold_kernel::ports::{
-    Bodies, Memories, MemoryError, MemoryHead, MemoryScope, ModelKind, QueryKind, RankCertainty,
-    RecallQuery, Recalled, Urgency, World,
+    Bodies, Memories, MemoryError, MemoryHead, MemoryScope, ModelKind, RankCertainty, RecallQuery,
+    Recalled, World,
 };
 use everfold_kernel::record::SumVerdict;
 use everfold_kernel::settings::Picker;
 use everfold_kernel::tokens::estimate_text;
 use everfold_kernel::usage::Booking;
 use everfold_kernel::{
-    BlockView, Class, Classify, Decision, Entry, Flag, QuerySource, Role, Tokens, UserOrigin,
+    BlockView, Class, Classify, Decision, Entry, Flag, QuerySource, Role, Tokens,
 };
-use everfold_memory_recall::inject::KIND;
-use everfold_memory_recall::{Manifest, Topic, budget, inject, side_query};
+use everfold_memory_recall::{Manifest, Topic, inject, side_query};
 use everfold_prefix::Message;
+use everfold_window::RecallView;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -81,7 +81,7 @@ pub(crate) async fn recall_for(
 /// Tells the person of a memory that waits for their word and would have
 /// helped here (L5.46).
 async fn offer_waiting(session: &Session, errand: &Errand) {
-    match errand.memories.waiting_for(errand.query()).await {
+    match errand.memories.waiting_for(errand.query.clone()).await {
         Ok(Some(waiting)) => session.emit(|| Event::Offered(waiting)),
         Ok(None) => {}
         Err(error) => tracing::info!(%error, "the inbox was not looked at"),
@@ -113,10 +113,7 @@ pub(super) async fn bring_in(session: &mut Session, found: Found) -> Result<(), 
     let known = known_memories(session);
     let paths: Vec<PathBuf> = inject::surfaced(&attachment.data).map(PathBuf::from).collect();
     // Somebody read it meanwhile, or it no longer fits.
-    let named = inject::named(&attachment.data).count();
-    let is_news = named > 0 || paths.iter().any(|path| !known.contains(path));
-    let bytes = inject::bytes(&attachment.data);
-    if !is_news || !budget::fits_session(injected(session), bytes, &session.config.limits.recall) {
+    if !recall_view(session).takes(&attachment, &known) {
         return Ok(());
     }
     session.append(Entry::Attachment(attachment)).await?;
@@ -134,19 +131,13 @@ pub(super) async fn bring_in(session: &mut Session, found: Found) -> Result<(), 
 /// What a search for memories needs to know; none where there is no use in one.
 fn errand(session: &Session, message: &str) -> Option<Errand> {
     let memories = source(session)?;
-    let limits = &session.config.limits.recall;
-    let wanted = budget::is_worth_recalling(message, UserOrigin::Human)
-        && budget::has_room(injected(session), limits);
-    wanted.then(|| Errand {
+    recall_view(session).is_wanted(message).then(|| Errand {
         memories,
         world: session.world.clone(),
         config: Arc::clone(&session.config),
         bookings: session.runtime.books.clone(),
         budget: session.budget.clone(),
-        message: message.to_owned(),
-        known: known_memories(session),
-        named: named_memories(session),
-        injected: injected(session),
+        query: recall_view(session).query(message, known_memories(session)),
         tools: tools_in_use(session),
         local: None,
     })
@@ -159,19 +150,14 @@ pub(super) fn source(session: &Session) -> Option<Arc<dyn Memories>> {
     session.world.memories.clone().filter(|_| wanted)
 }
 
-/// Bytes of memories that the model sees by recall (R5).
-pub(super) fn injected(session: &Session) -> usize {
-    session.state.shown_data(KIND).map(inject::bytes).sum()
-}
-
-/// The memories that a line in view names (R13).
-pub(crate) fn named_memories(session: &Session) -> BTreeSet<PathBuf> {
-    session.state.shown_data(KIND).flat_map(inject::named).map(PathBuf::from).collect()
+/// The memories that the conversation shows.
+pub(crate) fn recall_view(session: &Session) -> RecallView<'_> {
+    session.state.recall_view(&session.config.limits.recall)
 }
 
 /// The memories that the model knows: surfaced before, or touched by tools.
 pub(super) fn known_memories(session: &Session) -> BTreeSet<PathBuf> {
-    let surfaced = session.state.shown_data(KIND).flat_map(inject::surfaced);
+    let surfaced = recall_view(session).surfaced();
     let pieces = session.state.fold.messages().iter().flat_map(Message::pieces);
     let touched = pieces.filter_map(|piece| match piece.block.view() {
         BlockView::ToolUse { name, input, .. } if FILE_TOOLS.contains(&name) => {
@@ -179,7 +165,7 @@ pub(super) fn known_memories(session: &Session) -> BTreeSet<PathBuf> {
         }
         _ => None,
     });
-    surfaced.map(PathBuf::from).chain(touched.map(|path| session.context.absolute(path))).collect()
+    surfaced.into_iter().chain(touched.map(|path| session.context.absolute(path))).collect()
 }
 
 /// Names of the tools that the model used lately, each once.
@@ -203,11 +189,8 @@ struct Errand {
     config: Arc<Config>,
     bookings: SideBookings,
     budget: Budget,
-    message: String,
-    known: BTreeSet<PathBuf>,
-    /// Memories that a line in view names.
-    named: BTreeSet<PathBuf>,
-    injected: usize,
+    /// The message, and what the conversation shows already.
+    query: RecallQuery,
     tools: Vec<String>,
     /// What the local ranker picked, where it was asked first.
     local: Option<Found>,
@@ -255,7 +238,7 @@ impl Errand {
     async fn pick_by_model(&self) -> Result<Found, PickError> {
         let heads = self.scan(Bodies::Left).await?;
         let topics: Vec<Topic> = heads.iter().map(topic).collect();
-        let manifest = Manifest::new(topics, &self.message, &BTreeSet::new(), self.limits());
+        let manifest = Manifest::new(topics, &self.query.text, &BTreeSet::new(), self.limits());
         if manifest.topics().is_empty() {
             return Ok(None);
         }
@@ -272,7 +255,7 @@ impl Errand {
         let mut params = config.side_params(&config.models.small, dialect, limits.answer_tokens);
         params.schema = Some(side_query::answer_schema());
         let system = side_query::system_prompt(limits);
-        let question = side_query::question(&self.message, manifest, &self.tools);
+        let question = side_query::question(&self.query.text, manifest, &self.tools);
         let Some(request) = side_request(config, params, &system, &question) else {
             return Ok(String::new());
         };
@@ -287,21 +270,9 @@ impl Errand {
         Ok(text)
     }
 
-    fn query(&self) -> RecallQuery {
-        RecallQuery {
-            text: self.message.clone(),
-            kind: QueryKind::Prompt,
-            in_view: self.known.clone(),
-            named: self.named.clone(),
-            injected: self.injected,
-            room: None,
-            urgency: Urgency::Prompt,
-        }
-    }
-
     /// What the local ranker finds (R8): the same as anybody else (R11).
     async fn rank(&self) -> Recalled {
-        self.memories.recall(self.query()).await.unwrap_or_else(|error| {
+        self.memories.recall(self.query.clone()).await.unwrap_or_else(|error| {
             tracing::info!(%error, "no memories are brought in");
             Recalled::default()
         })
@@ -318,7 +289,7 @@ impl Errand {
     fn stakes(&self, session: &Session, found: &Recalled) -> Stakes<'_> {
         let (models, limits) = (&self.config.models, self.limits());
         let lines = found.looked_at.min(limits.manifest_files) as u64;
-        let message = estimate_text(&self.message, &self.config.limits);
+        let message = estimate_text(&self.query.text, &self.config.limits);
         Stakes {
             asked: Tokens(lines * limits.line_tokens) + message,
             context: session.state.fold.count(),
@@ -331,7 +302,7 @@ impl Errand {
     /// The memories that the model does not know yet.
     async fn scan(&self, bodies: Bodies) -> Result<Vec<MemoryHead>, MemoryError> {
         let mut heads = self.memories.scan(self.limits().scan_files, bodies).await?;
-        heads.retain(|head| !self.known.contains(&head.path));
+        heads.retain(|head| !self.query.in_view.contains(&head.path));
         Ok(heads)
     }
 
@@ -351,7 +322,7 @@ impl Errand {
             modified: read.modified,
         });
         let shown: Vec<inject::ShownMemory<'_>> = shown.collect();
-        let room = self.limits().session_bytes.saturating_sub(self.injected);
+        let room = self.limits().session_bytes.saturating_sub(self.query.injected);
         inject::block(&shown, &[], room, self.limits(), self.world.clock.now()).0
     }
 }

@@ -4,16 +4,14 @@ use crate::config::Config;
 use crate::session::{Session, cache_breaks, weighed};
 use crate::tools::{AskError, Asker};
 use everfold_kernel::effect::{Ask, AskShape};
-use everfold_kernel::ports::{BoxFuture, Model, ModelError, ModelEvent, ModelReply, World};
-use everfold_kernel::record::{ActSum, Breakpoint};
+use everfold_kernel::ports::{BoxFuture, Model, ModelError, ModelReply, World};
+use everfold_kernel::record::ActSum;
 use everfold_kernel::usage::Booking;
-use everfold_kernel::{
-    AssistantEntry, Block, Class, Classify, Decision, Effect, EffectOutcome, Entry, ModelId,
-    Params, Prelude, QuerySource, Record, Role, SystemBlock, Timestamp, Usage, UserEntry,
-    UserOrigin,
-};
+use everfold_kernel::{Class, Classify, Effect, EffectOutcome, ModelId, Params, QuerySource};
+use everfold_prefix::Request;
 use everfold_prefix::breaks::RequestBase;
-use everfold_prefix::{Directive, Fold, Request};
+use everfold_window::question;
+use everfold_wire::ReplyBuilder;
 use futures_util::StreamExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -113,35 +111,21 @@ async fn perform_ask(
     ask: Ask,
     cancel: &CancellationToken,
 ) -> Result<EffectOutcome, crate::session::Error> {
-    let Ask { source, shape, max_tokens } = ask;
-    let request = match &shape {
-        AskShape::Fork { directive } => {
-            session.runtime.cache.last_fork = Some(session.world.clock.now());
-            session.state.fold.request(Some(Directive(directive)))
-        }
-        AskShape::Cached { directive } => {
-            session.runtime.cache.last_fork = Some(session.world.clock.now());
-            session.state.fold.cached_request(Directive(directive))
-        }
-        AskShape::Conversation { messages, directive } => {
-            other_conversation(session, messages, directive)
-        }
-        AskShape::Side { model, system, prompt, schema } => {
-            let model = model.as_ref().unwrap_or(&session.config.models.small);
-            let dialect = session.world.model.dialect();
-            let mut params = session.config.side_params(model, dialect, max_tokens);
-            params.schema.clone_from(schema);
-            side_request(&session.config, params, system, prompt)
-        }
-    };
+    let (config, dialect) = (Arc::clone(&session.config), session.world.model.dialect());
+    let (source, is_fork) =
+        (ask.source.clone(), matches!(ask.shape, AskShape::Fork { .. } | AskShape::Cached { .. }));
+    if is_fork {
+        session.runtime.cache.last_fork = Some(session.world.clock.now());
+    }
+    let request =
+        question::request(&mut session.state.fold, &ask, &config.limits, |model, max_tokens| {
+            config.side_params(model.unwrap_or(&config.models.small), dialect, max_tokens)
+        });
     let Some(request) = request else {
         let reason = "there is no conversation to fork yet".to_owned();
         return Ok(EffectOutcome::Failed { class: Class::Refuse, reason });
     };
-    let base = match shape {
-        AskShape::Fork { .. } | AskShape::Cached { .. } => RequestBase::Main,
-        AskShape::Conversation { .. } | AskShape::Side { .. } => RequestBase::Nothing,
-    };
+    let base = if is_fork { RequestBase::Main } else { RequestBase::Nothing };
     cache_breaks::note_request(session, &source, base, &request);
     let asked = tokio::select! {
         asked = collect(&*session.world.model, request, source.clone()) => asked,
@@ -162,54 +146,6 @@ async fn perform_ask(
             Ok(EffectOutcome::TooLong { actual, maximum })
         }
         Err(error) => Ok(EffectOutcome::Failed { class: error.class(), reason: error.to_string() }),
-    }
-}
-
-/// The parent's system prompt and tools, and other messages.
-fn other_conversation(
-    session: &Session,
-    messages: &[(Role, Vec<Block>)],
-    directive: &str,
-) -> Option<Request> {
-    let prelude = session.state.fold.prelude()?.clone();
-    let mut fold = Fold::new(Arc::clone(&session.config.limits));
-    let mut push = |number: usize, entry| {
-        let id = format!("other-{number}").into();
-        fold.push(Record { id, parent: None, at: Timestamp::UNIX_EPOCH, entry });
-    };
-    push(0, Entry::Decision(Decision::Prelude(Box::new(prelude))));
-    for (number, (role, blocks)) in messages.iter().enumerate() {
-        for entry in entries(*role, number, blocks) {
-            push(number + 1, entry);
-        }
-    }
-    fold.request(Some(Directive(directive)))
-}
-
-/// A message as the log would have it.
-fn entries(role: Role, number: usize, blocks: &[Block]) -> Vec<Entry> {
-    match role {
-        Role::User => vec![Entry::User(UserEntry {
-            content: blocks.to_vec(),
-            origin: UserOrigin::Meta,
-            tool_use_result: None,
-            provenance: Vec::new(),
-        })],
-        Role::Assistant => blocks
-            .iter()
-            .zip(0..)
-            .map(|(block, index)| {
-                Entry::Assistant(AssistantEntry {
-                    message_id: format!("other-{number}").into(),
-                    request_id: None,
-                    model: "".into(),
-                    index,
-                    block: block.clone(),
-                    usage: Usage::default(),
-                    stop_reason: None,
-                })
-            })
-            .collect(),
     }
 }
 
@@ -246,28 +182,14 @@ impl Asker for SideAsker {
     }
 }
 
-/// A small request of its own, made by the same fold as any other.
+/// A small request of its own.
 pub(crate) fn side_request(
     config: &Config,
     params: Params,
     system: &str,
     prompt: &str,
 ) -> Option<Request> {
-    // An empty block would be refused.
-    let system = (!system.trim().is_empty())
-        .then(|| SystemBlock { text: system.into(), breakpoint: Breakpoint::None });
-    let prelude = Prelude { system: system.into_iter().collect(), tools: Vec::new(), params };
-    let user = UserEntry {
-        content: vec![Block::text(prompt)],
-        origin: UserOrigin::Meta,
-        tool_use_result: None,
-        provenance: Vec::new(),
-    };
-    let mut fold = Fold::new(Arc::clone(&config.limits));
-    for entry in [Entry::Decision(Decision::Prelude(Box::new(prelude))), Entry::User(user)] {
-        fold.push(Record { id: "side".into(), parent: None, at: Timestamp::UNIX_EPOCH, entry });
-    }
-    fold.request(None)
+    question::side(params, system, prompt, &config.limits)
 }
 
 /// Makes a request and waits for the whole answer.
@@ -277,27 +199,10 @@ pub(crate) async fn collect(
     source: QuerySource,
 ) -> Result<ModelReply, ModelError> {
     let mut stream = model.call(request.into_call(source)).await?;
-    let mut reply = None;
+    let mut reply = ReplyBuilder::default();
     while let Some(event) = stream.next().await {
-        match (event?, &mut reply) {
-            (ModelEvent::Started { message_id, request_id, model, usage }, reply) => {
-                *reply = Some(ModelReply {
-                    message_id,
-                    request_id,
-                    model,
-                    blocks: Vec::new(),
-                    stop_reason: String::new(),
-                    usage,
-                    context_edits: None,
-                });
-            }
-            (ModelEvent::Block { block, .. }, Some(reply)) => reply.blocks.push(block),
-            (ModelEvent::ContextEdited { edits }, Some(reply)) => reply.context_edits = Some(edits),
-            (ModelEvent::Restarted { .. }, reply) => *reply = None,
-            (ModelEvent::Finished { stop_reason, usage }, Some(reply)) => {
-                return Ok(ModelReply { stop_reason, usage, ..reply.clone() });
-            }
-            _ => {}
+        if let Some(whole) = reply.push(event?) {
+            return Ok(whole);
         }
     }
     Err(ModelError::Broken { message: "the stream ended without an answer".into() })

@@ -8,12 +8,14 @@
 use crate::session::memory_state::{MemorySwitch, SWITCH};
 use everfold_economy::point::CarryHistory;
 use everfold_economy::regret::{SeenResults, wish};
+use everfold_kernel::limits::RecallLimits;
 use everfold_kernel::{
     Attachment, BlockView, Decision, Entry, Ledger, Limits, ModelId, QuerySource, Record, RecordId,
     Tokens, ToolUseId, UserOrigin,
 };
 use everfold_prefix::Fold;
 use everfold_prefix::message::{Message, PieceOrigin};
+use everfold_window::RecallView;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -155,10 +157,12 @@ impl Projections {
 
     /// The data of the attachments of this kind that the model sees.
     pub(crate) fn shown_data<'a>(&'a self, kind: &'a str) -> impl Iterator<Item = &'a Value> {
-        let pieces = self.fold.messages().iter().flat_map(Message::pieces);
-        pieces
-            .filter(move |p| matches!(&p.origin, PieceOrigin::Attachment(own) if own == kind))
-            .filter_map(|piece| self.attached.get(&piece.record))
+        everfold_window::shown_data(&self.fold, &self.attached, kind)
+    }
+
+    /// The memories that the conversation shows.
+    pub(crate) fn recall_view<'a>(&'a self, limits: &'a RecallLimits) -> RecallView<'a> {
+        RecallView { fold: &self.fold, attached: &self.attached, limits }
     }
 
     fn attach(&mut self, record: &RecordId, attachment: &Attachment) {

@@ -8,6 +8,7 @@ use crate::session::{Session, weighed};
 use everfold_compact::preview::CompactionReport;
 use everfold_kernel::record::{ActSum, Cleared};
 use everfold_kernel::{QuerySource, Tokens, Usd};
+use everfold_window::{LayerAct, counted, dollars};
 
 /// Large results went to disk.
 pub(crate) fn spilled(session: &Session, results: usize, before: Tokens) {
@@ -15,30 +16,15 @@ pub(crate) fn spilled(session: &Session, results: usize, before: Tokens) {
     if results == 0 || gone == Tokens(0) {
         return;
     }
-    let terms = weighed::cost_terms(session);
-    let text = format!(
-        "moved {} to disk: {} tokens less, {} not written to the cache and {} not read with each \
-         later request",
-        counted(results, "large result", "large results"),
-        gone.0,
-        dollars(terms.write(gone)),
-        dollars(terms.read(gone))
-    );
-    session.emit(|| Event::Housekeeping(text));
+    let after = session.state.fold.count();
+    let act = LayerAct::spilled(results, before, after, &weighed::cost_terms(session));
+    session.emit(|| Event::Housekeeping(act.line));
 }
 
 /// Old results were cleared.
 pub(crate) fn cleared(session: &Session, cleared: &Cleared) {
-    let sum = &cleared.sum;
-    let text = format!(
-        "cleared {}: {} tokens less, about {} saved over {:.0} requests for {}",
-        counted(cleared.results.len(), "old result", "old results"),
-        sum.cleared_tokens,
-        dollars(sum.saves),
-        sum.rounds,
-        dollars(sum.costs)
-    );
-    session.emit(|| Event::Housekeeping(text));
+    let act = LayerAct::cleared(cleared, session.state.fold.count());
+    session.emit(|| Event::Housekeeping(act.line));
 }
 
 /// Finished spans are shown by their summaries.
@@ -58,15 +44,8 @@ pub(crate) fn collapsed(session: &Session, spans: usize, before: Tokens) {
 
 /// The conversation was compacted, for this much.
 pub(crate) fn compacted(session: &Session, report: &CompactionReport, cost: Usd) {
-    let gone = Tokens(report.before) - Tokens(report.after);
-    let text = format!(
-        "compacted: {} tokens became {}; the summary cost {}, and each later request reads {} less",
-        report.before,
-        report.after,
-        dollars(cost),
-        dollars(weighed::cost_terms(session).read(gone))
-    );
-    session.emit(|| Event::Housekeeping(text));
+    let act = LayerAct::compacted(report, cost, &weighed::cost_terms(session));
+    session.emit(|| Event::Housekeeping(act.line));
 }
 
 /// The past was summed up between two turns, because a sum says so (E4).
@@ -97,12 +76,4 @@ pub(crate) fn summaries_cost(session: &Session) -> Usd {
     let source = QuerySource::Compact.to_string();
     let lines = session.state.ledger.lines().filter(|(own, ..)| *own == source);
     Usd(lines.map(|(_, _, line)| line.cost.0).sum())
-}
-
-fn counted(count: usize, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
-}
-
-fn dollars(usd: Usd) -> String {
-    if usd.0 >= 0.1 { format!("${:.2}", usd.0) } else { format!("${:.4}", usd.0) }
 }

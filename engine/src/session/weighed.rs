@@ -3,7 +3,9 @@
 use crate::session::{Error, Session};
 use everfold_economy::{CostTerms, PrefixCache};
 use everfold_kernel::record::{ActSum, SumVerdict};
-use everfold_kernel::{Decision, Entry};
+use everfold_kernel::{Decision, Entry, Window};
+use everfold_prune::CacheEdits;
+use everfold_window::LadderView;
 
 /// Writes a sum to the log. What is left again and again is said once, until
 /// it is done.
@@ -22,17 +24,32 @@ pub(crate) async fn note_sum(session: &mut Session, sum: ActSum) -> Result<(), E
     Ok(())
 }
 
+/// The conversation as the rungs of the ladder look at it.
+pub(crate) fn ladder_view<'a>(session: &'a Session, window: &'a Window) -> LadderView<'a> {
+    let config = &session.config;
+    LadderView {
+        fold: &session.state.fold,
+        window,
+        model: config.models.table.spec(session.model()),
+        now: session.world.clock.now(),
+        last_fork: session.runtime.cache.last_fork,
+        cache_edits: if config.models.offers.cache_edits {
+            CacheEdits::Offered
+        } else {
+            CacheEdits::NotOffered
+        },
+        clearable: &[],
+        flags: &config.flags,
+        limits: &config.limits,
+    }
+}
+
 /// What the server has of the conversation now.
 pub(crate) fn prefix_cache(session: &Session) -> PrefixCache {
-    let (fold, now) = (&session.state.fold, session.world.clock.now());
-    let idle = session.config.limits.prune.idle_minutes;
-    PrefixCache::of(fold, now, session.runtime.cache.last_fork, idle)
+    ladder_view(session, &session.window()).cache()
 }
 
 /// What a sum about the conversation is made with.
 pub(crate) fn cost_terms(session: &Session) -> CostTerms {
-    let spec = session.config.models.table.spec(session.model());
-    let rounds = session.config.limits.prune.expected_rounds;
-    let rounds = everfold_economy::expected_rounds(&session.state.fold, rounds);
-    prefix_cache(session).terms(spec, session.state.fold.count(), rounds)
+    ladder_view(session, &session.window()).terms()
 }

@@ -19,7 +19,7 @@ use everfold_kernel::tokens::estimate_text;
 use everfold_kernel::{Attachment, Entry, ToolUseId};
 use everfold_mail::Running;
 use everfold_rules::Patterns;
-use everfold_skills::{BodyPart, Context, Skill, parts};
+use everfold_skills::{BodyPart, Skill, SkillContext, parts};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -105,7 +105,7 @@ pub(crate) async fn take_up(
     }
     let body = body_of(session, skill, &request.args, cancel).await;
     match &skill.context {
-        Context::Here => {
+        SkillContext::Here => {
             let mut shown = shown(skill, &request.args, &body, most_chars(session));
             if let Some(own) = model_switch::lend_model(session, skill, cancel).await?
                 && let Some(data) = shown.data.as_object_mut()
@@ -115,7 +115,7 @@ pub(crate) async fn take_up(
             session.append(Entry::Attachment(shown)).await?;
             Ok(())
         }
-        Context::Agent { kind } => {
+        SkillContext::Agent { kind } => {
             let (source, done) = send(session, skill, kind.as_deref(), body, cancel).await;
             let whose = Provenance::through(Carrier::Agent, source);
             let data = json!({ "skills": [{ "name": skill.name, "args": request.args }] });

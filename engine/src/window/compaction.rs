@@ -10,18 +10,16 @@ use crate::session::projections::CARRIED;
 use crate::session::{Error, Session, effects, prelude, quiet_lines, reload, secrets, weighed};
 use crate::setups::hooks::session_events;
 use crate::setups::{instructions, mcp_tools, plan_mode, preferences, session_head, skills};
-use crate::window::compaction::summary_request::SummarySpan;
 use crate::window::ladder::Climbed;
 use crate::window::learned::{learn_window, narrowed};
 use crate::window::notes::summary;
 use crate::window::{prompt_room, thrash};
-use everfold_compact::apply::{CompactionContext, Extras, settle, settle_local};
-use everfold_compact::{
-    AppliedCompaction, ConversationKind, Due, Guidance, Plan, Summariser, Summary,
-};
+use everfold_compact::apply::Extras;
+use everfold_compact::{AppliedCompaction, Due, Guidance, Plan};
 use everfold_kernel::ports::ModelKind;
-use everfold_kernel::record::{CacheState, FailedSummary};
+use everfold_kernel::record::FailedSummary;
 use everfold_kernel::{Decision, EffectOutcome, Entry, Flag, RecordId, Tokens, Usd, Window};
+use everfold_window::{Concluded, Writer, conclude};
 use serde_json::json;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -57,17 +55,6 @@ impl Compaction {
     }
 }
 
-/// Who writes the summary.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Writer {
-    /// A model, of all that goes.
-    Model,
-    /// A model, of what its cache has (E9).
-    ModelOfCached,
-    /// Nobody: the summary is our own.
-    Nobody,
-}
-
 /// Compacts if the threshold is passed.
 pub(crate) async fn auto_compact(
     session: &mut Session,
@@ -79,13 +66,7 @@ pub(crate) async fn auto_compact(
     }
     let config = Arc::clone(&session.config);
     let window = session.window();
-    let due = everfold_compact::policy::due(
-        &session.state.fold,
-        &window,
-        &config.flags,
-        &config.limits,
-        ConversationKind::MainThread,
-    );
+    let due = weighed::ladder_view(session, &window).due();
     if due == Due::No {
         return Ok(Climbed::Done);
     }
@@ -105,15 +86,6 @@ pub(crate) async fn auto_compact(
         thrash::tell(session, &causes).await?;
     }
     Ok(Climbed::Done)
-}
-
-/// What goes where a batch of results jumped over the threshold while the
-/// cache still has all before it.
-fn jump(session: &Session, window: &Window) -> Option<CompactionScope> {
-    let (fold, limits) = (&session.state.fold, &session.config.limits);
-    let cache = weighed::prefix_cache(session);
-    let is_warm = cache.state == CacheState::Warm && cache.cached > Tokens(0);
-    is_warm.then(|| everfold_compact::plan::jump(fold, window, cache.uncached(fold), limits))?
 }
 
 /// Makes room after a request was refused as too long (L4.10). The second
@@ -145,10 +117,10 @@ pub(crate) async fn make_room(
 
 /// Who sums up, and what.
 fn by_whom(session: &Session, window: &Window, may_ask: bool) -> (Writer, CompactionScope) {
-    match jump(session, window) {
-        _ if !may_ask => (Writer::Nobody, CompactionScope::All),
-        Some(scope) => (Writer::ModelOfCached, scope),
-        None => (Writer::Model, CompactionScope::All),
+    if may_ask {
+        weighed::ladder_view(session, window).writer()
+    } else {
+        (Writer::Nobody, CompactionScope::All)
     }
 }
 
@@ -277,37 +249,23 @@ async fn summarised(
     window: &Window,
     cancel: &CancellationToken,
 ) -> Result<AppliedCompaction, CompactionError> {
-    let limits = Arc::clone(&session.config.limits);
-    let asked = match (writer, session.world.model.kind()) {
+    let written = match (writer, session.world.model.kind()) {
         (Writer::Model | Writer::ModelOfCached, ModelKind::Language) => {
-            let span = match writer {
-                Writer::ModelOfCached => SummarySpan::Cached,
-                Writer::Model | Writer::Nobody => SummarySpan::Whole,
-            };
             let wishes = instructions::compact_wishes(session);
             let guidance = Guidance { person: guidance, standing: wishes.as_deref() };
-            let shown = (window, span);
+            let shown = (window, writer);
             summary_request::ask_for_summary(session, plan, guidance, shown, cancel).await?
         }
         _ => None,
     };
-    let past = plan.past(&session.state.fold, &limits);
+    let past = plan.past(&session.state.fold, &session.config.limits);
     let extras = restored(session, &past, cancel).await?;
-    let setting = CompactionContext { fold: &session.state.fold, window, limits: &limits };
-    let asked = asked.map(|text| {
-        let summary = Summary::checked(&past, &text, Summariser::Model, &limits);
-        settle(setting, plan, &summary, &extras)
-    });
-    let rejection = match asked {
-        Some(Ok(applied)) => return Ok(applied),
-        Some(Err(rejection)) => Some(rejection.decision(FailedSummary::Model)),
-        None => None,
-    };
-    let applied = settle_local(setting, plan, &extras);
-    if let Some(decision) = rejection.filter(|_| !cancel.is_cancelled()) {
+    let view = weighed::ladder_view(session, window);
+    let Concluded { rejected, settled } = conclude(view, plan, written.as_deref(), &extras);
+    if let Some(decision) = rejected.filter(|_| !cancel.is_cancelled()) {
         session.append(Entry::Decision(decision)).await?;
     }
-    Ok(applied?)
+    Ok(settled?)
 }
 
 /// Why a conversation is compacted.

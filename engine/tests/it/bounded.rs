@@ -144,6 +144,7 @@ impl World {
             prefix: if broken { Prefix::Broken } else { Prefix::Kept },
             model: &self.spec,
             cache_edits: CacheEdits::NotOffered,
+            clearable: &[],
             flags: &flags,
             limits: &self.limits,
         };

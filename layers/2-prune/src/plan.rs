@@ -15,7 +15,7 @@
 //! stay. Only after the long pause of L2.2 all go.
 
 use crate::apply::{clear, edit, marker, write_marker};
-use crate::policy::{RequestThread, Situation, is_clearable};
+use crate::policy::{RequestThread, Situation};
 use crate::refetch::Again;
 use everfold_economy::{CostTerms, pays, spent};
 use everfold_kernel::record::{CacheState, CacheTtl, ClearTrigger, ClearedResult, ClearingSum};
@@ -43,7 +43,7 @@ pub fn plan(fold: &Fold, situation: &Situation<'_>) -> Option<Decision> {
     }
     let results = fold.results();
     let clearable: Vec<&ResultView<'_>> =
-        results.iter().filter(|result| is_clearable(result.tool)).collect();
+        results.iter().filter(|result| situation.may_clear(result.tool)).collect();
     let edited = edited(fold);
     if terms.cache == CacheState::Warm && situation.edits_cache() {
         return by_cache_edit(fold, &clearable, &edited, situation);

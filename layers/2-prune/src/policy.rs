@@ -34,6 +34,9 @@ pub struct Situation<'a> {
     pub model: &'a ModelSpec,
     /// What the provider says of cache edits.
     pub cache_edits: CacheEdits,
+    /// Tools besides those of L2.1 whose results can be had again, where the
+    /// loop is somebody else's.
+    pub clearable: &'a [String],
     pub flags: &'a Flags,
     pub limits: &'a Limits,
 }
@@ -67,6 +70,12 @@ pub enum CacheEdits {
 }
 
 impl Situation<'_> {
+    /// Whether the results of a tool may be cleared here.
+    #[must_use]
+    pub fn may_clear(&self, tool: &str) -> bool {
+        is_clearable(tool) || self.clearable.iter().any(|own| own == tool)
+    }
+
     /// Whether cache edits may be sent (L2.3).
     #[must_use]
     pub fn edits_cache(&self) -> bool {

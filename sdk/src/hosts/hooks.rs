@@ -25,7 +25,7 @@ mod start;
 mod stop;
 mod tool;
 
-pub use call::{HostCall, HostEvent};
+pub use call::{HostCall, HostCallError, HostEvent};
 pub use end::Work;
 pub use reply::HostReply;
 

@@ -1,7 +1,8 @@
 //! Reading and writing as the model sees it: memories, and what it proposed.
 
+use super::error::Refused;
 use super::path::Target;
-use super::{SOURCE, Tool, told};
+use super::{SOURCE, Tool};
 use everfold_kernel::ports::{
     Haste, Kept, MemoryAuthor, MemoryBefore, MemoryPlacement, MemoryProposal, MemoryWriter,
 };
@@ -29,7 +30,7 @@ impl Open {
 
 impl Tool<'_> {
     /// What a file holds, or would hold; none where there is none.
-    pub(super) fn read(&self, target: &Target) -> Result<Option<Open>, String> {
+    pub(super) fn read(&self, target: &Target) -> Result<Option<Open>, Refused> {
         let read = match target {
             Target::Top => return Ok(None),
             Target::Index => self.store.read_index(),
@@ -46,15 +47,14 @@ impl Tool<'_> {
                 },
             },
         };
-        let read = read.map_err(|error| told(&error))?;
-        Ok(read.map(|read| {
+        Ok(read?.map(|read| {
             let before = MemoryBefore::Text(read.text.clone());
             Open { text: read.text, before, waiting: None }
         }))
     }
 
     /// What this tool proposed for a memory: its new text, or that it goes.
-    fn waiting(&self, topic: &TopicPath) -> Result<Option<(ProposalId, Option<String>)>, String> {
+    fn waiting(&self, topic: &TopicPath) -> Result<Option<(ProposalId, Option<String>)>, Refused> {
         Ok(self
             .proposed()?
             .into_iter()
@@ -63,9 +63,9 @@ impl Tool<'_> {
     }
 
     /// All that it proposed, the newest last.
-    pub(super) fn proposed(&self) -> Result<Vec<(ProposalId, TopicPath, Option<String>)>, String> {
+    pub(super) fn proposed(&self) -> Result<Vec<(ProposalId, TopicPath, Option<String>)>, Refused> {
         let own = Author::Agent { source: SOURCE.to_owned() };
-        let waiting = self.store.inbox().map_err(|error| told(&error))?;
+        let waiting = self.store.inbox()?;
         let own = waiting.into_iter().filter(|proposal| proposal.author == own);
         Ok(own
             .flat_map(|proposal| {
@@ -78,13 +78,13 @@ impl Tool<'_> {
             .collect())
     }
 
-    pub(super) fn write(&self, target: &Target, text: &str, open: &Open) -> Result<(), String> {
+    pub(super) fn write(&self, target: &Target, text: &str, open: &Open) -> Result<(), Refused> {
         let Target::Topic(topic) = target else {
             return refused(self.keep(INDEX_FILE, text, open)?);
         };
         let overtaken = self.waiting(topic)?;
         if let Some((id, _)) = &overtaken {
-            self.store.overtaken(*id, self.by).map_err(|error| told(&error))?;
+            self.store.overtaken(*id, self.by)?;
         }
         let before = match &overtaken {
             // It was to go, and is still there; now it comes again.
@@ -95,9 +95,7 @@ impl Tool<'_> {
         let done = match &kept {
             // A near-copy joins what waits under another name. The model would
             // look for its file in vain.
-            Kept::Proposed { .. } if self.waiting(topic)?.is_none() => {
-                Err("Error: nearly the same waits for the person under another name".to_owned())
-            }
+            Kept::Proposed { .. } if self.waiting(topic)?.is_none() => Err(Refused::WaitsElsewhere),
             _ => refused(kept),
         };
         if done.is_err() && open.waiting.is_some() {
@@ -107,7 +105,7 @@ impl Tool<'_> {
         done
     }
 
-    fn keep(&self, file: &str, text: &str, open: &Open) -> Result<Kept, String> {
+    fn keep(&self, file: &str, text: &str, open: &Open) -> Result<Kept, Refused> {
         let mut testimony = self.desk.testimony.clone();
         if !self.is_known(text, open) {
             let (record, by) = (RecordId::from(""), Provenance::MODEL);
@@ -121,7 +119,7 @@ impl Tool<'_> {
             by: author(),
             haste: Haste::AtOnce,
         };
-        self.desk.service.keep(&proposal).map_err(|error| format!("Error: {error}"))
+        Ok(self.desk.service.keep(&proposal)?)
     }
 
     /// Whether a text is nothing but lines that the person typed, or that are
@@ -135,19 +133,18 @@ impl Tool<'_> {
         lines.all(|line| known.contains(line))
     }
 
-    pub(super) fn forget(&self, topic: &TopicPath) -> Result<(), String> {
+    pub(super) fn forget(&self, topic: &TopicPath) -> Result<(), Refused> {
         if let Some((id, _)) = self.waiting(topic)? {
-            self.store.overtaken(id, self.by).map_err(|error| told(&error))?;
+            self.store.overtaken(id, self.by)?;
         }
         let path = self.store.dir().join(topic.as_path());
         if path.exists() {
-            let done = self.desk.service.forget(&path, &author());
-            done.map_err(|error| format!("Error: {error}"))?;
+            self.desk.service.forget(&path, &author())?;
         }
         Ok(())
     }
 
-    pub(super) fn move_to(&self, topic: &TopicPath, new: TopicPath) -> Result<(), String> {
+    pub(super) fn move_to(&self, topic: &TopicPath, new: TopicPath) -> Result<(), Refused> {
         let open = self.read(&Target::Topic(topic.clone()))?;
         match open {
             Some(open) if open.waiting.is_some() => {
@@ -155,8 +152,8 @@ impl Tool<'_> {
                 self.write(&Target::Topic(new), &open.text, &Open::nothing())
             }
             _ => {
-                let renamed = self.store.rename(topic, &new, self.by);
-                renamed.map(|_| ()).map_err(|error| told(&error))
+                self.store.rename(topic, &new, self.by)?;
+                Ok(())
             }
         }
     }
@@ -171,9 +168,9 @@ fn author() -> MemoryAuthor {
     }
 }
 
-fn refused(kept: Kept) -> Result<(), String> {
+fn refused(kept: Kept) -> Result<(), Refused> {
     match kept {
-        Kept::Refused { reason } => Err(format!("Error: {reason}")),
+        Kept::Refused { reason } => Err(Refused::Gate(reason)),
         _ => Ok(()),
     }
 }

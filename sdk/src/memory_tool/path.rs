@@ -1,6 +1,7 @@
 //! Paths as the tool has them (`/memories/a/b.txt`), and as the store has them
 //! (`a/b.txt.md`).
 
+use super::error::Refused;
 use everfold_memory_file::index::INDEX_FILE;
 use everfold_memory_store::TopicPath;
 use std::path::Path;
@@ -25,10 +26,10 @@ impl Target {
     ///
     /// # Errors
     /// What the model is told of one that leads elsewhere.
-    pub(super) fn parse(path: &str) -> Result<Self, String> {
+    pub(super) fn parse(path: &str) -> Result<Self, Refused> {
         let rest = path.strip_prefix(TOP).filter(|rest| rest.is_empty() || rest.starts_with('/'));
         let Some(rest) = rest else {
-            return Err(format!("Path must start with {TOP}, got: {path}"));
+            return Err(Refused::Elsewhere(path.to_owned()));
         };
         let rest = rest.trim_matches('/');
         if rest.is_empty() {
@@ -38,11 +39,9 @@ impl Target {
             return Ok(Self::Index);
         }
         if rest.split('/').any(|part| part == "..") {
-            return Err(format!("Path {path} would escape {TOP} directory"));
+            return Err(Refused::Escapes(path.to_owned()));
         }
-        TopicPath::new(&stored_name(rest))
-            .map(Self::Topic)
-            .map_err(|error| format!("Error: {error}"))
+        Ok(Self::Topic(TopicPath::new(&stored_name(rest))?))
     }
 
     /// The folder that it may be, from the top; empty for the top itself.
@@ -97,8 +96,8 @@ mod tests {
             assert!(Target::parse(path).is_err(), "{path:?}");
         }
         assert_eq!(
-            Target::parse("/memories/../x"),
-            Err("Path /memories/../x would escape /memories directory".into())
+            Target::parse("/memories/../x").unwrap_err().to_string(),
+            "Path /memories/../x would escape /memories directory"
         );
     }
 
@@ -114,7 +113,7 @@ mod tests {
             assert_eq!(shown_name(kept), shown);
             assert_eq!(stored_name(shown), kept, "and back");
         }
-        assert_eq!(Target::parse("/memories/"), Ok(Target::Top));
-        assert_eq!(Target::parse("/memories/MEMORY.md"), Ok(Target::Index));
+        assert_eq!(Target::parse("/memories/").unwrap(), Target::Top);
+        assert_eq!(Target::parse("/memories/MEMORY.md").unwrap(), Target::Index);
     }
 }

@@ -1,6 +1,7 @@
 //! How files and folders are shown to a model: with line numbers and sizes, in
 //! the tool's own form.
 
+use super::error::Refused;
 use super::path::shown_name;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -19,10 +20,10 @@ const DEPTH: usize = 2;
 ///
 /// # Errors
 /// What the model is told of one that is too long.
-pub(super) fn numbered(path: &str, text: &str, range: Option<&[i64]>) -> Result<String, String> {
+pub(super) fn numbered(path: &str, text: &str, range: Option<&[i64]>) -> Result<String, Refused> {
     let lines: Vec<&str> = text.split('\n').collect();
     if lines.len() > MAX_LINES {
-        return Err(format!("File {path} exceeds maximum line limit of 999,999 lines."));
+        return Err(Refused::TooLong(path.to_owned()));
     }
     let (first, end) = match range {
         Some([first, last]) => {

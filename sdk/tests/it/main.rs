@@ -9,6 +9,7 @@
     reason = "tests"
 )]
 
+mod adoption;
 mod crew;
 mod elicitation;
 mod examples;

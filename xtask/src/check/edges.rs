@@ -21,8 +21,8 @@ struct Rule {
 }
 
 const EVERYTHING: &[&str] = &[
-    "core", "memory", "layers", "engine", "tools", "replay", "adapters", "sdk", "apps", "testkit",
-    "bench",
+    "core", "memory", "layers", "window", "engine", "tools", "replay", "adapters", "sdk", "apps",
+    "testkit", "bench",
 ];
 
 /// The rooms of memory that do no I/O.
@@ -77,8 +77,22 @@ const RULES: &[Rule] = &[
         banned: &[RUNTIMES, FUTURES, OUTSIDE, ANYHOW],
     },
     Rule {
+        group: "window",
+        may_use: &["core", "layers", PURE_MEMORY[0], PURE_MEMORY[1], PURE_MEMORY[2]],
+        tests_may_use: &["testkit"],
+        banned: &[RUNTIMES, FUTURES, OUTSIDE, ANYHOW],
+    },
+    Rule {
         group: "engine",
-        may_use: &["core", "layers", "tools", PURE_MEMORY[0], PURE_MEMORY[1], PURE_MEMORY[2]],
+        may_use: &[
+            "core",
+            "layers",
+            "window",
+            "tools",
+            PURE_MEMORY[0],
+            PURE_MEMORY[1],
+            PURE_MEMORY[2],
+        ],
         tests_may_use: ENGINE_TESTS,
         banned: &[OUTSIDE, ANYHOW],
     },
@@ -102,7 +116,7 @@ const RULES: &[Rule] = &[
     },
     Rule {
         group: "sdk",
-        may_use: &["core", "memory", "engine", "tools", "replay", "adapters"],
+        may_use: &["core", "memory", "layers", "window", "engine", "tools", "replay", "adapters"],
         tests_may_use: EVERYTHING,
         banned: &[ANYHOW],
     },

@@ -7,6 +7,7 @@
 
 use super::host_service;
 use crate::setup::ProcessEnv;
+use anyhow::{Context, Result};
 use everfold::Agent;
 use everfold::disk::Lock;
 use everfold::engine::HostReview;
@@ -26,7 +27,7 @@ pub(super) fn hand_over(
     call: &HostCall,
     home: Option<&Path>,
     cwd: &Path,
-) -> Result<(), String> {
+) -> Result<()> {
     let is_busy = || {
         let lock = host.worker_lock(call.session());
         matches!(Lock::try_acquire(&lock), Ok(None))
@@ -34,13 +35,13 @@ pub(super) fn hand_over(
     if !reply.has_work() || is_busy() {
         return Ok(());
     }
-    let mut worker = detached().map_err(|error| error.to_string())?;
+    let mut worker = detached()?;
     worker.arg("hook").arg("--worker").arg(call.session()).current_dir(cwd);
     if let Some(home) = home {
         worker.arg("--home").arg(home);
     }
-    let started = worker.spawn();
-    started.map(|_| ()).map_err(|error| format!("no worker could be started: {error}"))
+    worker.spawn().context("no worker could be started")?;
+    Ok(())
 }
 
 /// This program in a process of its own, in a group of its own: neither the end
@@ -54,8 +55,8 @@ pub(crate) fn detached() -> std::io::Result<Command> {
 }
 
 /// Does what is left for a session, until nothing is.
-pub(super) fn work(env: &ProcessEnv, session: &str) -> Result<(), String> {
-    let cwd = std::env::current_dir().map_err(|error| error.to_string())?;
+pub(super) fn work(env: &ProcessEnv, session: &str) -> Result<()> {
+    let cwd = std::env::current_dir()?;
     let Some(host) = host_service(env, &cwd)? else { return Ok(()) };
     let deadline = host.worker_deadline();
     let until = Instant::now() + deadline;
@@ -67,7 +68,7 @@ pub(super) fn work(env: &ProcessEnv, session: &str) -> Result<(), String> {
     });
     let lock = host.worker_lock(session);
     // Held meanwhile, so that no second one reads the same.
-    match Lock::try_acquire(&lock).map_err(|error| error.to_string())? {
+    match Lock::try_acquire(&lock)? {
         Some(_held) => {
             if let Err(error) = host.read_on() {
                 tracing::warn!(%error, "a worker could not read memories");
@@ -77,7 +78,7 @@ pub(super) fn work(env: &ProcessEnv, session: &str) -> Result<(), String> {
         None => return Ok(()),
     }
     while host.left(session).is_some() {
-        let Some(held) = Lock::try_acquire(&lock).map_err(|error| error.to_string())? else {
+        let Some(held) = Lock::try_acquire(&lock)? else {
             // Whoever holds it looks once more when it lets go.
             return Ok(());
         };
@@ -101,7 +102,9 @@ fn one(env: &ProcessEnv, host: &HostService, work: &Work, cwd: &Path, until: Ins
     match review(env, host, work, cwd, at_most) {
         Ok(HostReview::Denied(denied)) => tracing::info!(%denied, "no review by a model"),
         Ok(looked) => tracing::debug!(?looked, "a worker looked at what was said"),
-        Err(error) => tracing::warn!(error, "what was said was not reviewed"),
+        Err(error) => {
+            tracing::warn!(error = format!("{error:#}"), "what was said was not reviewed");
+        }
     }
 }
 
@@ -111,18 +114,18 @@ fn review(
     work: &Work,
     cwd: &Path,
     at_most: Duration,
-) -> Result<HostReview, String> {
+) -> Result<HostReview> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(|error| format!("the runtime could not be started: {error}"))?;
+        .context("the runtime could not be started")?;
     runtime.block_on(async {
         let builder = Agent::builder(cwd).environment(env.variables.clone(), env.user_home.clone());
         // Nothing of the repository acts or speaks here.
         let builder = builder.without_setups().without_instructions().entrypoint("hook");
-        let agent = Box::pin(builder.build()).await.map_err(|error| error.to_string())?;
+        let agent = Box::pin(builder.build()).await?;
         let looked = Box::pin(agent.review_host(host, work, at_most)).await;
         agent.shutdown().await;
-        looked.map_err(|error| error.to_string())
+        Ok(looked?)
     })
 }

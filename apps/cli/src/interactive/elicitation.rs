@@ -73,7 +73,7 @@ async fn one(
         }
         match field.read(&line) {
             Ok(value) => return Ok(Some(value)),
-            Err(why) => presenter.note(TextStyle::Yellow, &why),
+            Err(why) => presenter.note(TextStyle::Yellow, &why.to_string()),
         }
     }
 }

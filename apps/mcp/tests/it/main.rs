@@ -60,9 +60,8 @@ async fn connected(mode: ClientLifecycleMode, settings: &str, with_root: bool) -
         std::fs::create_dir_all(path).unwrap();
     }
     std::fs::write(home.join("settings.json"), settings).unwrap();
-    let open: ProjectOpener = Arc::new(move |root: &Path| {
-        Agent::builder(root).home(&home).host_service().map_err(|error| error.to_string())
-    });
+    let open: ProjectOpener =
+        Arc::new(move |root: &Path| Agent::builder(root).home(&home).host_service());
     let (ours, theirs) = tokio::io::duplex(1 << 16);
     let server = Server::new(open, project);
     let (read, write) = tokio::io::split(ours);

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 mod form;
 
-pub use form::{check, fields, plain};
+pub use form::{FormError, check, fields, plain};
 
 /// Somebody who can answer a server.
 pub trait Respondent: Send + Sync {

@@ -42,6 +42,28 @@ pub struct Params {
     /// How words are chosen.
     #[serde(default, skip_serializing_if = "Sampling::is_usual")]
     pub sampling: Sampling,
+    /// Whether the answer is streamed.
+    #[serde(default, skip_serializing_if = "Delivery::is_streamed")]
+    pub delivery: Delivery,
+}
+
+/// How an answer is sent: it is no part of the prompt.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Delivery {
+    /// Piece by piece, as it is written.
+    #[default]
+    Streamed,
+    /// In one piece, for loops that do not read streams (K1).
+    Whole,
+}
+
+impl Delivery {
+    /// Whether it comes piece by piece.
+    #[must_use]
+    pub fn is_streamed(&self) -> bool {
+        *self == Self::Streamed
+    }
 }
 
 /// How tools are declared and called (Q18).
@@ -114,6 +136,7 @@ impl Params {
             pictures: Pictures::Taken,
             calls: CallForm::Declared,
             sampling: Sampling::Usual,
+            delivery: Delivery::Streamed,
         }
     }
 }

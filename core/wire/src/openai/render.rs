@@ -29,9 +29,11 @@ pub fn head_json(system: &[SystemBlock], tools: &[Value], params: &Params) -> He
     let mut head = json!({
         "model": model.strip_suffix(LONG_WINDOW_SUFFIX).unwrap_or(model),
         "max_tokens": params.max_tokens,
-        "stream": true,
-        "stream_options": {"include_usage": true},
+        "stream": params.delivery.is_streamed(),
     });
+    if let (true, Value::Object(map)) = (params.delivery.is_streamed(), &mut head) {
+        map.insert("stream_options".into(), json!({"include_usage": true}));
+    }
     if let (Some(effort), Value::Object(map)) = (&params.effort, &mut head) {
         map.insert("reasoning_effort".into(), effort.as_str().into());
     }

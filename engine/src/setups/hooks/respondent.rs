@@ -89,7 +89,7 @@ fn said_of(verdict: HookVerdict, question: &ServerQuestion) -> Option<ServerAnsw
             match fits {
                 Ok(()) => ServerAnswer::Accept(content),
                 Err(why) => {
-                    tracing::warn!(why, "the answer of a hook does not fit the form");
+                    tracing::warn!(%why, "the answer of a hook does not fit the form");
                     ServerAnswer::Decline
                 }
             }

@@ -1,8 +1,9 @@
 //! Summing up where nothing forces it (E4): between two turns, because a sum
 //! says so. What goes wrong leaves the conversation as it is.
 
-use super::summary_request::{self, SummarySpan};
-use super::{CompactionCause, CompactionError, CompactionReport, put_in_place, restored};
+use super::{
+    CompactionCause, CompactionError, CompactionReport, put_in_place, restored, summary_request,
+};
 use crate::session::{Session, secrets};
 use crate::setups::hooks::session_events;
 use crate::setups::instructions;
@@ -13,6 +14,7 @@ use everfold_compact::{
 };
 use everfold_kernel::record::FailedSummary;
 use everfold_kernel::{Entry, Usd};
+use everfold_window::Writer;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -32,7 +34,7 @@ pub(crate) async fn sum_up(
     } else {
         let wishes = instructions::compact_wishes(session);
         let guidance = Guidance { person: None, standing: wishes.as_deref() };
-        let shown = (&window, SummarySpan::Whole);
+        let shown = (&window, Writer::Model);
         let asked =
             summary_request::ask_for_summary(session, &plan, guidance, shown, cancel).await?;
         let Some(text) = asked else { return Ok(None) };

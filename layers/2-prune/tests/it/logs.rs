@@ -137,6 +137,7 @@ impl Log {
             prefix: self.prefix,
             model: &self.model,
             cache_edits: self.cache_edits,
+            clearable: &[],
             flags: &self.flags,
             limits: &self.limits,
         }

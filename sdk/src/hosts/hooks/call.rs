@@ -3,6 +3,7 @@
 //! text are replaced: a host's input is never a reason to fail.
 
 use crate::hosts::HostKind;
+use everfold_kernel::{Class, Classify};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
@@ -61,6 +62,26 @@ impl HostEvent {
     }
 }
 
+/// Why the input of a hook is no call.
+#[derive(Debug, thiserror::Error)]
+pub enum HostCallError {
+    /// It is JSON, but no object.
+    #[error("the input of the hook is no JSON object")]
+    NoObject,
+    /// It is no JSON.
+    #[error("the input of the hook is no JSON: {0}")]
+    NoJson(#[source] serde_json::Error),
+    /// Nobody says what happened.
+    #[error("neither the command nor the input names an event")]
+    NoEvent,
+}
+
+impl Classify for HostCallError {
+    fn class(&self) -> Class {
+        Class::Refuse
+    }
+}
+
 /// One call of a hook.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostCall {
@@ -77,18 +98,18 @@ impl HostCall {
     /// the input names.
     ///
     /// # Errors
-    /// What is wrong with it, in words.
-    pub fn parse(named: Option<&str>, input: &[u8]) -> Result<Self, String> {
+    /// What is wrong with it.
+    pub fn parse(named: Option<&str>, input: &[u8]) -> Result<Self, HostCallError> {
         let text = String::from_utf8_lossy(input);
         let text = text.trim_start_matches('\u{feff}').trim();
         let fields = match serde_json::from_str::<Value>(text) {
             Ok(Value::Object(fields)) => fields,
-            Ok(_) => return Err("the input of the hook is no JSON object".into()),
-            Err(error) => return Err(format!("the input of the hook is no JSON: {error}")),
+            Ok(_) => return Err(HostCallError::NoObject),
+            Err(error) => return Err(HostCallError::NoJson(error)),
         };
         let said = fields.get("hook_event_name").and_then(Value::as_str);
         let Some(name) = named.or(said).filter(|name| !name.is_empty()) else {
-            return Err("neither the command nor the input names an event".into());
+            return Err(HostCallError::NoEvent);
         };
         let host = HostKind::of_event(name);
         Ok(Self { event: HostEvent::by_name(name), name: name.to_owned(), fields, host })

@@ -1,6 +1,7 @@
 //! Forms: read from what a server sent, and filled in field by field.
 
 use super::{Field, FieldKind, FieldNeed, FormChoice, Whole};
+use crate::error::{Class, Classify};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde_json::{Map, Value, json};
@@ -102,19 +103,46 @@ fn is_invisible(c: char) -> bool {
     matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
+/// Why an answer does not fit its form.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FormError {
+    #[error("this has to be filled in")]
+    Empty,
+    #[error("{0} is wanted")]
+    Wanted(String),
+    #[error("{count} characters; from {least} to {most} are wanted")]
+    Length { count: u64, least: u64, most: u64 },
+    #[error("a list of texts is wanted")]
+    NoTexts,
+    #[error("it is none of the choices")]
+    NoChoice,
+    #[error("there is no field {0:?}")]
+    NoField(String),
+    #[error("{0} has to be filled in")]
+    Missing(String),
+    #[error("{name}: {why}")]
+    Field { name: String, why: Box<FormError> },
+}
+
+impl Classify for FormError {
+    fn class(&self) -> Class {
+        Class::Refuse
+    }
+}
+
 impl Field {
     /// What a typed line means for the field; nothing typed is its default,
     /// or leaves it out. An error says what is wanted.
     ///
     /// # Errors
     /// If the line is nothing that the field takes.
-    pub fn read(&self, line: &str) -> Result<Option<Value>, String> {
+    pub fn read(&self, line: &str) -> Result<Option<Value>, FormError> {
         let line = line.trim();
         if line.is_empty() {
             return match (&self.default, self.need) {
                 (Some(value), _) => Ok(Some(value.clone())),
                 (None, FieldNeed::Optional) => Ok(None),
-                (None, FieldNeed::Required) => Err("this has to be filled in".to_owned()),
+                (None, FieldNeed::Required) => Err(FormError::Empty),
             };
         }
         self.kind.read(line).map(Some)
@@ -124,19 +152,14 @@ impl Field {
     ///
     /// # Errors
     /// If it is not, with what is wanted.
-    pub fn check(&self, value: &Value) -> Result<(), String> {
+    pub fn check(&self, value: &Value) -> Result<(), FormError> {
         let read = match (&self.kind, value) {
             (FieldKind::Choices(_), Value::Array(items)) => {
                 let words: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
-                words
-                    .ok_or("a list of texts is wanted")
-                    .and_then(|words| {
-                        self.kind
-                            .read(&words.join(","))
-                            .map(|_| ())
-                            .map_err(|_| "it is none of the choices")
-                    })
-                    .map_err(str::to_owned)
+                words.ok_or(FormError::NoTexts).and_then(|words| {
+                    let read = self.kind.read(&words.join(","));
+                    read.map(|_| ()).map_err(|_| FormError::NoChoice)
+                })
             }
             (FieldKind::Text { .. } | FieldKind::Choice(_), Value::String(text)) => {
                 self.kind.read(text).map(|_| ())
@@ -145,9 +168,9 @@ impl Field {
             (FieldKind::Number { .. }, Value::Number(number)) => {
                 self.kind.read(&number.to_string()).map(|_| ())
             }
-            _ => Err(format!("{} is wanted", self.kind.wanted())),
+            _ => Err(FormError::Wanted(self.kind.wanted())),
         };
-        read.map_err(|why| format!("{}: {why}", self.name))
+        read.map_err(|why| FormError::Field { name: self.name.clone(), why: Box::new(why) })
     }
 }
 
@@ -156,15 +179,15 @@ impl Field {
 ///
 /// # Errors
 /// With what is wrong.
-pub fn check(fields: &[Field], content: &Map<String, Value>) -> Result<(), String> {
+pub fn check(fields: &[Field], content: &Map<String, Value>) -> Result<(), FormError> {
     for (name, value) in content {
         let field = fields.iter().find(|field| field.name == *name);
-        field.ok_or_else(|| format!("there is no field {name:?}"))?.check(value)?;
+        field.ok_or_else(|| FormError::NoField(name.clone()))?.check(value)?;
     }
     let missing =
         |field: &&Field| field.need == FieldNeed::Required && !content.contains_key(&field.name);
     match fields.iter().find(missing) {
-        Some(field) => Err(format!("{} has to be filled in", field.name)),
+        Some(field) => Err(FormError::Missing(field.name.clone())),
         None => Ok(()),
     }
 }
@@ -191,13 +214,13 @@ impl FieldKind {
         }
     }
 
-    fn read(&self, line: &str) -> Result<Value, String> {
-        let wanted = || format!("{} is wanted", self.wanted());
+    fn read(&self, line: &str) -> Result<Value, FormError> {
+        let wanted = || FormError::Wanted(self.wanted());
         match self {
             Self::Text { least, most, format } => {
                 let count = line.chars().count() as u64;
                 if count < *least || count > *most {
-                    return Err(format!("{count} characters; from {least} to {most} are wanted"));
+                    return Err(FormError::Length { count, least: *least, most: *most });
                 }
                 let fits = format.as_deref().is_none_or(|format| has_form(line, format));
                 if fits { Ok(line.into()) } else { Err(wanted()) }
@@ -348,7 +371,7 @@ mod tests {
             (json!({"name": "Ada", "color": "r", "tags": [1]}), "tags: a list of texts"),
         ] {
             let said = check(content).unwrap_err();
-            assert!(said.contains(why), "{said}");
+            assert!(said.to_string().contains(why), "{said}");
         }
     }
 
