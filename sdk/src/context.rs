@@ -58,7 +58,7 @@ pub use error::ContextError;
 pub use everfold_kernel::models::Prices;
 pub use everfold_kernel::ports::{Clock, Kept, MemoryError, ModelError, ModelReply, RecallQuery};
 pub use everfold_kernel::record::Dialect;
-pub use everfold_kernel::{Attachment, Timestamp, Tokens, Usd, Window};
+pub use everfold_kernel::{Attachment, Flags, Limits, Timestamp, Tokens, Usage, Usd, Window};
 pub use everfold_window::{ActKind, LayerAct, Refusal};
 pub use memory::ContextMemory;
 pub use ports::{AsyncPorts, ContextOutcome, ContextWork, LocalPorts, Perform, PerformAsync};
@@ -66,9 +66,7 @@ pub use setup::ContextSetup;
 
 use bytes::Bytes;
 use climb::Phase;
-use everfold_kernel::{
-    AssistantEntry, Decision, Entry, ModelSpec, Record, RecordId, Usage, UserOrigin,
-};
+use everfold_kernel::{AssistantEntry, Decision, Entry, ModelSpec, Record, RecordId, UserOrigin};
 use everfold_prefix::Fold;
 use everfold_prune::CacheEdits;
 use everfold_transcript::line::ANCHOR;

@@ -153,37 +153,61 @@ pub use everfold_engine::{
 #[cfg(feature = "agent")]
 pub use tokio_util::sync::CancellationToken;
 
-/// What programs of this repository reach through the library. No promise goes
-/// with it.
-#[cfg(feature = "agent")]
-mod internals {
-    pub use crate::redaction::{Redaction, RedactionMode};
-    pub use crate::repo::Repo;
-    pub use crate::repository::{InstructionChain, Repository};
-    pub use crate::servers::NamedServers;
-    pub use crate::styles::{DEFAULT_STYLE, OutputStyle};
-    pub use everfold_disk as disk;
-    pub use everfold_disk::retention::StoredSession;
-    pub use everfold_engine as engine;
-    pub use everfold_engine::{
-        Background, Budget, Denied, MemorySwitch, TaskStatus, TaskView, Waiting,
-    };
-    pub use everfold_foreign as foreign;
-    pub use everfold_hooks as hooks;
-    pub use everfold_kernel as kernel;
-    pub use everfold_plugdir::{Found as Plugins, Plugin};
-    pub use everfold_prefix as prefix;
-    pub use everfold_process::sandbox_entered;
-    pub use everfold_rules as rules;
-    pub use everfold_settings as settings;
-    pub use everfold_skills as skills;
-    pub use everfold_transcript as transcript;
-
-    /// Sentence models that memories are found by (R14).
-    pub mod models {
-        pub use everfold_memory_embed::{Error, InstalledModel, InstalledModels};
-    }
-}
+// What programs of this repository reach through the library. No promise goes
+// with any of it (K2).
 #[cfg(feature = "agent")]
 #[doc(hidden)]
-pub use internals::*;
+pub use everfold_disk::{self as disk, retention::StoredSession};
+#[cfg(feature = "agent")]
+#[doc(hidden)]
+pub use everfold_engine::{
+    self as engine, Background, Budget, Denied, MemorySwitch, TaskStatus, TaskView, Waiting,
+};
+#[cfg(feature = "agent")]
+#[doc(hidden)]
+pub use everfold_foreign as foreign;
+#[cfg(feature = "agent")]
+#[doc(hidden)]
+pub use everfold_hooks as hooks;
+#[cfg(feature = "agent")]
+#[doc(hidden)]
+pub use everfold_kernel as kernel;
+#[cfg(feature = "agent")]
+#[doc(hidden)]
+pub use everfold_memory_embed as models;
+#[cfg(feature = "agent")]
+#[doc(hidden)]
+pub use everfold_plugdir::{Found as Plugins, Plugin};
+#[cfg(feature = "agent")]
+#[doc(hidden)]
+pub use everfold_prefix as prefix;
+#[cfg(feature = "agent")]
+#[doc(hidden)]
+pub use everfold_process::sandbox_entered;
+#[cfg(feature = "agent")]
+#[doc(hidden)]
+pub use everfold_rules as rules;
+#[cfg(feature = "agent")]
+#[doc(hidden)]
+pub use everfold_settings as settings;
+#[cfg(feature = "agent")]
+#[doc(hidden)]
+pub use everfold_skills as skills;
+#[cfg(feature = "agent")]
+#[doc(hidden)]
+pub use everfold_transcript as transcript;
+#[cfg(feature = "agent")]
+#[doc(hidden)]
+pub use redaction::{Redaction, RedactionMode};
+#[cfg(feature = "agent")]
+#[doc(hidden)]
+pub use repo::Repo;
+#[cfg(feature = "agent")]
+#[doc(hidden)]
+pub use repository::{InstructionChain, Repository};
+#[cfg(feature = "agent")]
+#[doc(hidden)]
+pub use servers::NamedServers;
+#[cfg(feature = "agent")]
+#[doc(hidden)]
+pub use styles::{DEFAULT_STYLE, OutputStyle};

@@ -14,6 +14,7 @@ mod layers;
 mod leaks;
 mod module_names;
 mod open_ends;
+mod packages;
 mod retired_words;
 mod spec_ids;
 mod struct_sizes;
@@ -61,6 +62,7 @@ pub(crate) fn report(tree: &Tree, out: &mut dyn Write) -> Result<ExitCode> {
     findings.extend(retired_words::check(tree));
     findings.extend(leaks::check(tree)?);
     findings.extend(spec_ids::check(tree)?);
+    findings.extend(packages::check(tree)?);
     findings.extend(error_types::check(tree, TEXT_ERRORS)?);
     findings.extend(type_names::check(tree, SHARED_NAMES)?);
     findings.extend(cycles::check(tree, cycles::FOLDERS)?);

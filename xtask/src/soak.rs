@@ -26,6 +26,12 @@ struct Figure {
 
 const FIGURES: &[Figure] = &[
     Figure {
+        about: "every crate that people get, packaged as for a registry",
+        package: "everfold",
+        test: "k3_every_crate_is_packaged_soak",
+        least: Profile::Dev,
+    },
+    Figure {
         about: "the page in a real Chromium, which has to be there",
         package: "everfold-page",
         test: "w7_a_browser_has_to_be_there_soak",

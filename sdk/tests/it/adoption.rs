@@ -212,6 +212,24 @@ fn k1_a_context_that_is_resumed_sends_the_same_bytes() {
     assert!(compactions > 0);
 }
 
+#[test]
+#[ignore = "the full figure: it asks the index of packages"]
+fn k3_every_crate_is_packaged_soak() {
+    let (root, target) = (Path::new(env!("CARGO_MANIFEST_DIR")).join(".."), tempfile::tempdir());
+    let target = target.unwrap();
+    let ours = ["xtask", "everfold-testkit", "everfold-bench", "everfold-bench-recall"];
+    let mut cargo = std::process::Command::new(env!("CARGO"));
+    cargo.args(["package", "--workspace", "--no-verify", "--allow-dirty", "--locked"]);
+    for name in ours {
+        cargo.args(["--exclude", name]);
+    }
+    let done = cargo.current_dir(root).env("CARGO_TARGET_DIR", target.path()).output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let packages = std::fs::read_dir(target.path().join("package")).unwrap();
+    let packages = packages.filter(|own| own.as_ref().unwrap().path().extension().is_some());
+    println!("{} packages", packages.count());
+}
+
 fn post(address: &str, body: &[u8]) -> std::io::Result<Vec<u8>> {
     use std::io::{Read as _, Write as _};
     let address = address.replace("http://", "");

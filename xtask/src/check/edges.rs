@@ -343,7 +343,7 @@ mod tests {
             "adapters/web/Cargo.toml:6: adapters may depend on core, memory/file",
             "apps/tui/Cargo.toml:6: apps may depend on sdk, core, memory, replay, not on adapters/web",
             "engine/Cargo.toml:6: `reqwest` has no place in engine",
-            "engine/Cargo.toml:7: engine may depend on core, layers, tools, memory/file",
+            "engine/Cargo.toml:7: engine may depend on core, layers, window, tools, memory/file",
             "attic/Cargo.toml:1: no rule for the folder `attic`",
         ];
         for start in starts {

@@ -33,7 +33,8 @@ pub(super) fn check(tree: &Tree, unchanged: &[&str]) -> Result<Vec<Finding>> {
             findings.push(Finding::new(source.path, line_at(&source.code, at), message));
         }
     }
-    let done = unchanged.iter().filter(|path| !used.contains(*path));
+    let is_done = |path: &&&str| tree.exists(path) && !used.contains(*path);
+    let done = unchanged.iter().filter(is_done);
     findings.extend(done.map(|path| {
         Finding::new("xtask/src/exceptions.rs", 1, format!("{path} has its enums: take it out"))
     }));
@@ -73,7 +74,11 @@ mod tests {
         let code = "fn a() -> Result<u8, String> {}\nfn b() -> Result<BTreeMap<u8, String>, E> {}\n\
                     fn c() -> Result<Result<u8, E>, F> {}\nfn d(f: fn() -> Result<(), String>) {}\n\
                     // Result<u8, String>\nfn e() -> Result<Vec<(u8, String)>> {}\n";
-        let (_folder, tree) = sample(&[("core/x/src/a.rs", code), ("core/x/src/b.rs", code)]);
+        let (_folder, tree) = sample(&[
+            ("core/x/src/a.rs", code),
+            ("core/x/src/b.rs", code),
+            ("core/x/src/c.rs", "fn a() -> Result<u8, E> {}\n"),
+        ]);
         let found = check(&tree, &["core/x/src/b.rs", "core/x/src/c.rs"]).unwrap();
         let found: Vec<String> = found.iter().map(ToString::to_string).collect();
         let told = "an error is an enum with a class(), and a result holds no result";
