@@ -37,10 +37,10 @@ pub use files::{Expect, FileError, FileKind, FileRead, FileStat, FileVersion, Fi
 pub use guard::{PathGuard, ReadGuard};
 pub use hooks::{HookAction, HookCall, HookRun, Hooks};
 pub use memories::{
-    Bodies, Haste, Kept, Memories, MemoryAuthor, MemoryBefore, MemoryError, MemoryHead,
-    MemoryIndex, MemoryPlace, MemoryPlacement, MemoryProposal, MemoryRef, MemoryScope, MemoryText,
-    MemoryUse, MemoryWriter, QueryKind, RankCertainty, RecallHit, RecallQuery, RecallReason,
-    RecallTier, Recalled, Urgency, WaitingMemory,
+    AGENT_MEMORY_LOCAL, Bodies, Haste, Kept, Memories, MemoryAuthor, MemoryBefore, MemoryError,
+    MemoryHead, MemoryIndex, MemoryPlace, MemoryPlacement, MemoryProposal, MemoryRef, MemoryScope,
+    MemoryText, MemoryUse, MemoryWriter, QueryKind, RankCertainty, RecallHit, RecallQuery,
+    RecallReason, RecallTier, Recalled, Urgency, WaitingMemory,
 };
 pub use model::{
     Headroom, Model, ModelCall, ModelError, ModelEvent, ModelKind, ModelReply, ModelStream,

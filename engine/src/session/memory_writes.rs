@@ -7,8 +7,9 @@
 
 use crate::session::memory_keeper::Keeper;
 use everfold_kernel::ports::{
-    BoxFuture, Expect, FileError, FileRead, FileStat, FileVersion, Files, Haste, Kept, LinesRead,
-    Memories, MemoryAuthor, MemoryBefore, MemoryPlacement, MemoryProposal, MemoryWriter,
+    AGENT_MEMORY_LOCAL, BoxFuture, Expect, FileError, FileRead, FileStat, FileVersion, Files,
+    Haste, Kept, LinesRead, Memories, MemoryAuthor, MemoryBefore, MemoryPlacement, MemoryProposal,
+    MemoryWriter,
 };
 use everfold_kernel::testimony::Testimony;
 use everfold_kernel::{QuerySource, RecordId, SessionId};
@@ -80,7 +81,8 @@ impl MemoryFiles {
         let inside =
             places.filter_map(|place| Some((&place.dir, path.strip_prefix(&place.dir).ok()?)));
         let (dir, inside) = inside.max_by_key(|(dir, _)| dir.components().count())?;
-        Some((dir.clone(), inside))
+        // What a kind of agent keeps is its own (L5.20).
+        (!inside.starts_with(AGENT_MEMORY_LOCAL)).then(|| (dir.clone(), inside))
     }
 
     async fn save(

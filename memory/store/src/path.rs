@@ -5,6 +5,7 @@
 //! `..`, escapes for it, and signs that look like dots and slashes.
 
 use crate::error::Error;
+use everfold_kernel::ports::AGENT_MEMORY_LOCAL;
 use everfold_memory_file::index::INDEX_FILE;
 use everfold_memory_judge::secrets;
 use serde::{Deserialize, Serialize};
@@ -17,7 +18,7 @@ const PART_BYTES: usize = 200;
 const MAX_DEPTH: usize = 8;
 
 /// Folders at the top that hold no topics (R2).
-pub(crate) const NO_TOPICS: &[&str] = &["logs", "inbox"];
+pub(crate) const NO_TOPICS: &[&str] = &["logs", "inbox", AGENT_MEMORY_LOCAL];
 pub(crate) const OWN_DIR: &str = ".everfold";
 
 /// The path of a memory, from the top of its store.

@@ -7,7 +7,7 @@ use crate::team::{self, TeamGround};
 use everfold_engine::agents::{Definition, DefinitionError, MemoryPlaces, coordinator, load};
 use everfold_engine::{AgentSetup, Config, Delegation, KindDirs, Tool};
 use everfold_kernel::Limits;
-use everfold_kernel::ports::{AgentName, Post};
+use everfold_kernel::ports::{AGENT_MEMORY_LOCAL, AgentName, Post};
 use everfold_mailbox::DiskPost;
 use everfold_memory_store::location::git_root;
 use everfold_settings::layout::Platform;
@@ -123,9 +123,9 @@ fn memory(home: &Home, cwd: &Path, resolved: &Resolved) -> MemoryPlaces {
     };
     let remote = resolved.ambient.remote_memory_dir.as_deref().map(Path::new);
     let local = if Named::by(resolved).is_remote() {
-        remote.map(|dir| dir.join("agent-memory-local"))
+        remote.map(|dir| dir.join(AGENT_MEMORY_LOCAL))
     } else {
-        in_tree("agent-memory-local")
+        in_tree(AGENT_MEMORY_LOCAL)
     };
     MemoryPlaces {
         user: Some(home.root().join("agent-memory")),

@@ -12,6 +12,10 @@ pub use recall::{
     WaitingMemory,
 };
 
+/// The folder of what kinds of agents keep on this machine (L5.20). In remote
+/// mode it is in the memory directory, and holds none of its memories.
+pub const AGENT_MEMORY_LOCAL: &str = "agent-memory-local";
+
 use super::BoxFuture;
 use crate::error::{Class, Classify};
 use jiff::Timestamp;
