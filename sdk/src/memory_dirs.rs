@@ -257,7 +257,8 @@ impl MemoryDirs {
                 .and_then(|project| project.sub(&location::team_dir(Path::new("."))))
                 .map_err(everfold_memory_store::Error::from)?;
         }
-        let options = StoreOptions { scope, ..StoreOptions::default() };
+        let head_lines = self.limits().head_lines;
+        let options = StoreOptions { scope, head_lines, ..StoreOptions::default() };
         Ok(Store::open_with(&self.dir(scope), options, Timestamp::now())?)
     }
 

@@ -4,9 +4,6 @@ use crate::frontmatter::{Fence, Frontmatter, FrontmatterFault, fence};
 use crate::frontmatter::{Key, METADATA, Value, set};
 use crate::taxonomy::MemoryType;
 
-/// How much of a file a list is made from (R2).
-pub const HEAD_LINES: usize = 30;
-
 #[derive(Clone, Debug, PartialEq)]
 pub struct Memory<'a> {
     /// What it says about itself.
@@ -40,11 +37,15 @@ impl<'a> Memory<'a> {
     }
 
     /// Reads the first lines of a file, of which more may follow: a
-    /// frontmatter that goes on beyond them is read as far as it is there.
+    /// frontmatter that goes on beyond them is read as far as it is there (R2).
     #[must_use]
-    pub fn parse_head(head: &'a str) -> Self {
-        let end = head.match_indices('\n').nth(HEAD_LINES - 1).map_or(head.len(), |(at, _)| at + 1);
-        let head = head.get(..end).unwrap_or(head);
+    pub fn parse_head(text: &'a str, lines: usize) -> Self {
+        let mut ends = text.match_indices('\n').map(|(at, _)| at + 1);
+        let end = match lines.checked_sub(1) {
+            Some(last) => ends.nth(last).unwrap_or(text.len()),
+            None => 0,
+        };
+        let head = text.get(..end).unwrap_or(text);
         match fence(head) {
             Fence::Unclosed { yaml } => {
                 let (front, _) = Frontmatter::parse(head.get(yaml..).unwrap_or_default());

@@ -136,7 +136,8 @@ impl Service {
             message: error.to_string(),
         };
         let real = dir.canonicalize().map_err(unreadable)?;
-        let mut catalogue = Catalogue::elsewhere(&real, self.terms.cache.as_deref());
+        let catalogue = Catalogue::elsewhere(&real, self.terms.cache.as_deref());
+        let mut catalogue = catalogue.of_first_lines(self.terms.recall.head_lines);
         let look = catalogue.refresh(Patience::Whole).map_err(unreadable)?;
         catalogue.keep(look);
         let readings = Reading::all(&self.terms.embedders, query.urgency, self.terms.notice);

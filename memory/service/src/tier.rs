@@ -80,6 +80,7 @@ impl Tier {
             notice: terms.notice,
             inbox_entries: terms.extract.inbox_entries,
             inbox_days: terms.extract.inbox_days,
+            head_lines: terms.recall.head_lines,
             ..StoreOptions::default()
         };
         Self {
@@ -184,7 +185,8 @@ impl Tier {
     }
 
     fn open_catalogue(&self) -> Catalogue {
-        Catalogue::open(&self.place.dir, self.cache.as_deref())
+        let cards = Catalogue::open(&self.place.dir, self.cache.as_deref());
+        cards.of_first_lines(self.options.head_lines)
     }
 
     fn unreadable(&self, error: &io::Error) -> MemoryError {

@@ -24,6 +24,7 @@ use crate::likeness::{Note, sketch};
 use crate::path::{OWN_DIR, TopicPath};
 use crate::shelf::{self, Shelved};
 use crate::store::TopicHead;
+use everfold_kernel::limits::RecallLimits;
 use everfold_memory_file::frontmatter::Basis;
 use everfold_memory_file::{Frontmatter, Memory, MemoryType};
 use everfold_memory_recall::{Counter, Document, Words};
@@ -153,6 +154,8 @@ pub struct Catalogue {
     /// is listed so again, and nothing has to be sorted.
     order: Vec<usize>,
     kept: Kept,
+    /// Lines of a file in which its frontmatter is looked for (R2).
+    head_lines: usize,
     /// What the last looks found changed, for whoever looks for near-copies.
     changed: Vec<Note>,
     vectors: Vec<VectorShelf>,
@@ -188,9 +191,16 @@ impl Catalogue {
             cards: Vec::new(),
             order: Vec::new(),
             kept: Kept::Unread,
+            head_lines: RecallLimits::default().head_lines,
             changed: Vec::new(),
             vectors: Vec::new(),
         }
+    }
+
+    /// The same, made from so many lines at the start of each file.
+    #[must_use]
+    pub fn of_first_lines(self, head_lines: usize) -> Self {
+        Self { head_lines, ..self }
     }
 
     /// The cards, by path.
@@ -270,11 +280,11 @@ impl Catalogue {
                 break;
             }
             read += part.len();
-            let dir = &self.dir;
+            let (dir, lines) = (&self.dir, self.head_lines);
             let made = share_out(part, |part| {
                 let mut counter = Counter::default();
                 part.iter()
-                    .filter_map(|(path, mark)| card(dir, path, *mark, notes, &mut counter))
+                    .filter_map(|(path, mark)| card(dir, path, *mark, (notes, lines), &mut counter))
                     .collect()
             });
             for (card, note) in made {
@@ -293,9 +303,9 @@ impl Catalogue {
         if std::mem::replace(&mut self.kept, Kept::Read) == Kept::Read {
             return Ok(look(shelf::list(&self.dir)?));
         }
-        let (dir, folders) = (self.dir.as_path(), &self.folders);
+        let (dir, folders, lines) = (self.dir.as_path(), &self.folders, self.head_lines);
         let (cards, listed) = std::thread::scope(|scope| {
-            let cards = scope.spawn(|| card_file::read(folders));
+            let cards = scope.spawn(|| card_file::read(folders, lines));
             let listed = shelf::list(dir).map(look);
             (cards.join().ok().flatten(), listed)
         });
@@ -313,7 +323,7 @@ impl Catalogue {
             let _ = card_file::note(&self.folders, &changed);
         }
         if left == 0 && (read >= MANY || (read > 0 && self.cards.len() <= FEW)) {
-            let _ = card_file::write(&self.folders, &self.cards);
+            let _ = card_file::write(&self.folders, &self.cards, self.head_lines);
         }
     }
 }
@@ -329,11 +339,11 @@ fn card(
     dir: &Path,
     path: &str,
     mark: Mark,
-    notes: Notes,
+    (notes, head_lines): (Notes, usize),
     counter: &mut Counter,
 ) -> Option<(Card, Option<Note>)> {
     let looked = nanoseconds(Some(SystemTime::now()));
-    let memory: Shelved = shelf::read(dir, path)?;
+    let memory: Shelved = shelf::read(dir, path, head_lines)?;
     let Frontmatter { name, description, kind, date, basis, branch, worktree, .. } =
         memory.front.clone();
     let document = Document {

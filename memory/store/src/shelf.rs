@@ -5,6 +5,7 @@
 //! not followed, and of a huge file only the start is read.
 
 use crate::path::{NO_TOPICS, OWN_DIR};
+use everfold_kernel::limits::RecallLimits;
 use everfold_memory_file::frontmatter::{Basis, Fence, fence};
 use everfold_memory_file::index::INDEX_FILE;
 use everfold_memory_file::{Frontmatter, Memory, MemoryType};
@@ -86,7 +87,8 @@ fn quick(yaml: &str) -> Option<Frontmatter> {
 pub fn shelf(dir: &Path) -> io::Result<Vec<Shelved>> {
     let mut paths: Vec<String> = list(dir)?.into_iter().map(|(path, _)| path).collect();
     paths.sort_unstable();
-    Ok(paths.iter().filter_map(|path| read(dir, path)).collect())
+    let lines = RecallLimits::default().head_lines;
+    Ok(paths.iter().filter_map(|path| read(dir, path, lines)).collect())
 }
 
 /// The memories of a directory, unread: their paths from its top, and entries.
@@ -144,7 +146,8 @@ fn is_markdown(name: &str) -> bool {
     Path::new(name).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("md"))
 }
 
-pub(crate) fn read(dir: &Path, path: &str) -> Option<Shelved> {
+/// Reads a memory; what it says about itself, from its first lines (R2).
+pub(crate) fn read(dir: &Path, path: &str, head_lines: usize) -> Option<Shelved> {
     let file = dir.join(path);
     let open = File::open(&file).ok()?;
     let about = open.metadata().ok()?;
@@ -163,8 +166,17 @@ pub(crate) fn read(dir: &Path, path: &str) -> Option<Shelved> {
         let memory = Memory::parse(&text);
         (memory.front, text.len() - memory.body.len())
     });
+    let is_long = text.get(..body_start)?.lines().nth(head_lines).is_some();
+    let front = if is_long { first_lines(front, &text, head_lines) } else { front };
     let path = path.to_owned();
     Some(Shelved { path, file, front, modified: modified.unwrap_or_default(), body_start, text })
+}
+
+/// What the first lines of a long frontmatter say. Where a memory holds counts
+/// wherever that is said: it bounds what is listed, and is no part of it.
+fn first_lines(whole: Frontmatter, text: &str, lines: usize) -> Frontmatter {
+    let Frontmatter { branch, worktree, .. } = whole;
+    Frontmatter { branch, worktree, ..Memory::parse_head(text, lines).front }
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ use crate::journal::{Author, Blobs, EntryId, Journal};
 use crate::path::OWN_DIR;
 use everfold_disk::{EntryKind, Root};
 use everfold_kernel::ids::{RecordId, SessionId};
-use everfold_kernel::limits::ExtractLimits;
+use everfold_kernel::limits::{ExtractLimits, RecallLimits};
 use everfold_memory_file::index::Caps;
 use everfold_memory_judge::secrets;
 use jiff::Timestamp;
@@ -71,6 +71,8 @@ pub struct StoreOptions {
     pub caps: Caps,
     /// The largest memory, in bytes; of a larger file only the start is read.
     pub topic_bytes: u64,
+    /// Lines at the start of a memory from which a list is made (R2).
+    pub head_lines: usize,
     /// How long to wait while another process makes a change.
     pub lock_wait: Duration,
     /// Most proposals that wait (L5.46).
@@ -92,6 +94,7 @@ impl Default for StoreOptions {
             scope: StoreScope::Project,
             caps: Caps::default(),
             topic_bytes: 1024 * 1024,
+            head_lines: RecallLimits::default().head_lines,
             lock_wait: Duration::from_mins(1),
             notice: Notice::All,
             steps: Arc::new(AllSteps),

@@ -67,7 +67,7 @@ fn s6_broken_frontmatter_keeps_the_body_and_says_so() {
     let unclosed = "---\nname: x\nthe body goes on";
     let memory = Memory::parse(unclosed);
     assert_eq!((memory.body, memory.fault), (unclosed, Some(FrontmatterFault::Unclosed)));
-    let head = Memory::parse_head(unclosed);
+    let head = Memory::parse_head(unclosed, 30);
     assert_eq!(head.front.name.as_deref(), Some("x"));
     let bomb = "---\na: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\nname: kept\n---\nbody";
     let memory = Memory::parse(bomb);
@@ -217,7 +217,7 @@ proptest! {
     fn s6_any_text_is_read_without_a_panic(file in "(---\n)?[ -~\n\t\u{feff}é:*&!#'\"-]{0,200}(---\n)?[ -~\n]{0,40}") {
         let memory = Memory::parse(&file);
         prop_assert!(file.ends_with(memory.body));
-        let _ = Memory::parse_head(&file);
+        let _ = Memory::parse_head(&file, 3);
         let _ = set(&file, Key::Under("metadata", "type"), &text("user"));
     }
 }

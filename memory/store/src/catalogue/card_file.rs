@@ -1,5 +1,6 @@
 //! The file of cards, `.everfold/recall.bin`: a name with a version, a sum over
-//! all that follows, then one card after the other. Nothing waits for the disk:
+//! all that follows, from how many lines of a file a card was made, then one card
+//! after the other. Nothing waits for the disk:
 //! a file that was cut short has another sum.
 
 use super::folder::{Body, Folders, Found};
@@ -16,39 +17,43 @@ use std::io;
 use std::sync::Arc;
 
 /// The form of the file, and of how words are counted.
-const NAME: [u8; 8] = [b'm', b'n', b'r', b'c', b'l', 0, 2, WORDS_FORM];
+const NAME: [u8; 8] = [b'm', b'n', b'r', b'c', b'l', 0, 3, WORDS_FORM];
 const FILE: &str = "recall.bin";
 
-pub(super) fn read(folders: &Folders) -> Option<Vec<Card>> {
-    let cards = match folders.read(FILE, NAME) {
+pub(super) fn read(folders: &Folders, head_lines: usize) -> Option<Vec<Card>> {
+    let (lines, cards) = match folders.read(FILE, NAME) {
         Found::Nothing => return None,
         Found::Unusable(path) => {
             unusable(&path);
             return None;
         }
-        Found::Whole(body) => decode(body),
+        Found::Whole(body) => decode(body).unzip(),
     };
     if cards.is_none() {
         tracing::warn!("kept cards of memories are none; they are made anew");
     }
-    cards
+    // Those of another setting say something else.
+    cards.filter(|_| lines == u64::try_from(head_lines).ok())
 }
 
-fn decode(body: Body) -> Option<Vec<Card>> {
+/// From how many lines cards were made, and the cards.
+fn decode(body: Body) -> Option<(u64, Vec<Card>)> {
     let (all, mut place) = body.into_buffer();
     let mut left = all.get(place..)?;
-    let count = number(&mut left)?;
+    let (lines, count) = (number(&mut left)?, number(&mut left)?);
     place = all.len() - left.len();
     let mut cards = Vec::with_capacity(usize::try_from(count).ok()?.min(all.len()));
     for _ in 0..count {
         cards.push(card(&all, &mut place)?);
     }
-    (place == all.len()).then_some(cards)
+    (place == all.len()).then_some((lines, cards))
 }
 
-pub(super) fn write(folders: &Folders, cards: &[Card]) -> io::Result<()> {
+pub(super) fn write(folders: &Folders, cards: &[Card], head_lines: usize) -> io::Result<()> {
     let mut body = Vec::new();
-    body.extend((cards.len() as u64).to_le_bytes());
+    for number in [head_lines as u64, cards.len() as u64] {
+        body.extend(number.to_le_bytes());
+    }
     for card in cards {
         encode(card, &mut body);
     }

@@ -53,6 +53,30 @@ fn r9_cards_are_kept_and_files_that_differ_are_read_again() {
 }
 
 #[test]
+fn r2_cards_are_of_the_first_lines_and_made_anew_where_their_number_changed() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join(OWN_DIR)).unwrap();
+    let filler = "# filler\n".repeat(30);
+    let text = format!("---\nname: long\n{filler}description: late\nbranch: b\n---\nThe body.\n");
+    write(dir.path(), "long.md", &text);
+    let looked = |lines: usize| {
+        let mut catalogue = Catalogue::open(dir.path(), None).of_first_lines(lines);
+        let look = catalogue.refresh(Patience::Whole).unwrap();
+        for card in &mut catalogue.cards {
+            card.is_sure = true;
+        }
+        catalogue.keep(look);
+        (look.read, catalogue.cards.remove(0))
+    };
+    let (_, short) = looked(30);
+    assert_eq!((short.name.as_deref(), short.description), (Some("long"), None));
+    assert_eq!(short.branch.as_deref(), Some("b"), "where it holds is a bound, not in a list");
+    assert_eq!(looked(30).0, 0, "they are kept");
+    let (read, whole) = looked(40);
+    assert_eq!((read, whole.description.as_deref()), (1, Some("late")));
+}
+
+#[test]
 fn r9_many_files_are_read_by_many_threads_in_the_same_order() {
     let dir = tempfile::tempdir().unwrap();
     for number in 0..1_000 {
@@ -74,7 +98,7 @@ fn s6_a_damaged_file_of_cards_is_made_anew() {
     catalogue.keep(Look { read: 1, left: 0 });
     let file = dir.path().join(OWN_DIR).join("recall.bin");
     let whole = std::fs::read(&file).unwrap();
-    let kept = || card_file::read(&Folders::of_store(dir.path(), None)).unwrap_or_default();
+    let kept = || card_file::read(&Folders::of_store(dir.path(), None), 30).unwrap_or_default();
     assert_eq!(kept().len(), 1);
     for at in 0..whole.len() {
         let mut bytes = whole.clone();
@@ -174,7 +198,10 @@ fn r16_who_is_in_a_hurry_gets_the_newest_and_the_rest_is_left() {
     assert_eq!(look, Look { read: AT_ONCE, left: AT_ONCE + 1 });
     assert_eq!(found(&hurried, "deploy on Friday"), ["newest.md"]);
     hurried.keep(look);
-    assert!(card_file::read(&Folders::of_store(dir.path(), None)).is_none(), "half is not kept");
+    assert!(
+        card_file::read(&Folders::of_store(dir.path(), None), 30).is_none(),
+        "half is not kept"
+    );
     assert_eq!(hurried.refresh(Patience::Whole).unwrap().left, 0);
     assert_eq!(hurried.cards().len(), AT_ONCE * 2 + 1);
 }

@@ -165,7 +165,8 @@ impl Catalogue {
 
 /// One that cannot be read has no passages, and so no vectors.
 fn vectors_of(dir: &Path, card: &Card, embedder: &dyn Embedder) -> Vectors {
-    let Some(memory) = shelf::read(dir, &card.path) else { return Vectors::default() };
+    // What it says of itself is on its card.
+    let Some(memory) = shelf::read(dir, &card.path, 0) else { return Vectors::default() };
     let document = Document {
         name: card.name.as_deref().unwrap_or(&card.path),
         description: card.description.as_deref().unwrap_or_default(),

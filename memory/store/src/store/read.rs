@@ -84,11 +84,11 @@ impl Store {
         };
         let whole = file.bytes <= HEAD_BYTES;
         let (text, is_utf8) = decode(&bytes, if whole { Extent::Whole } else { Extent::Start });
-        let memory = Memory::parse_head(&text);
+        let memory = Memory::parse_head(&text, self.options.head_lines);
         let fault = match &memory.fault {
             // The end of a long one is only out of sight.
             Some(everfold_memory_file::FrontmatterFault::Unclosed)
-                if !whole || text.lines().count() > 30 =>
+                if !whole || text.lines().count() > self.options.head_lines =>
             {
                 None
             }
