@@ -167,7 +167,9 @@ impl SummaryRequest {
     ) -> SummaryStep {
         let form = match self.form {
             Form::Lean => None,
-            Form::Whole(_) => Some(Form::stripped(view, brief)),
+            Form::Whole(_) => Stripped::of(view.fold, brief.plan, view.limits)
+                .in_place_of_all(refused, view.limits)
+                .map(Form::Stripped),
             Form::Stripped(own) => own.shrink(refused, view.limits).map(Form::Stripped),
         };
         let Some(form) = form else { return SummaryStep::Failed(SummaryFailure::TooLong) };

@@ -218,31 +218,37 @@ async fn l4_4_whatever_the_model_answers_the_session_goes_on() {
     }
 }
 
-#[tokio::test]
-async fn l4_8_a_summary_request_that_is_too_long_is_cut_and_tried_again() {
+/// A server that refuses this many requests for a summary as too long.
+fn refusing(times: usize) -> FakeModel {
     let calls = std::sync::atomic::AtomicUsize::new(0);
-    let server = FakeModel::with_handler(ServerRules::default(), move |request| {
+    FakeModel::with_handler(ServerRules::default(), move |request| {
         if asks_for_summary(request) {
             let call = calls.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
-            return match call {
-                0 => Reply::text("").fault(ServerFault::PromptTooLong { with_numbers: true }),
-                1 => Reply::text("").fault(ServerFault::PromptTooLong { with_numbers: false }),
-                _ => Reply::text(SUMMARY),
-            };
+            let with_numbers = call % 2 == 1;
+            let fault = ServerFault::PromptTooLong { with_numbers };
+            return if call < times { Reply::text("").fault(fault) } else { Reply::text(SUMMARY) };
         }
         match request.last_tool_results() {
             Some(_) => Reply::text("I have read it."),
             None => Reply::tool("Read", json!({"file_path": "big.txt"})),
         }
-    });
-    let place = Place::new(server);
-    let (mut session, report) = Box::pin(compacted(&place, 6)).await;
-    assert_eq!(report.unwrap().way, "model");
-    let sizes: Vec<usize> =
-        place.model.requests_of("compact").iter().map(|request| request.raw.len()).collect();
-    assert_eq!(sizes.len(), 3);
-    assert!(sizes[2] < sizes[1], "{sizes:?}");
-    say_ok(&mut session, "go on").await;
+    })
+}
+
+#[tokio::test]
+async fn l4_8_each_try_is_shorter_than_the_one_before_and_there_are_three() {
+    for (refused, way) in [(2, "model"), (3, "model"), (4, "local")] {
+        let place = Place::new(refusing(refused));
+        let (mut session, report) = Box::pin(compacted(&place, 9)).await;
+        assert_eq!(report.unwrap().way, way);
+        let asked = place.model.requests_of("compact");
+        assert_eq!(asked.len(), (refused + 1).min(4));
+        let sizes: Vec<usize> = asked.iter().map(|request| request.raw.len()).collect();
+        assert!(sizes.is_sorted_by(|one, next| one > next), "from the first on: {sizes:?}");
+        let rounds = |request: &Received| request.body.to_string().matches("line 0 of").count();
+        assert_eq!((rounds(&asked[0]), rounds(&asked[1])), (9, 7), "a fifth of the rounds");
+        say_ok(&mut session, "go on").await;
+    }
 }
 
 #[tokio::test]

@@ -34,6 +34,8 @@ const START: &str = "[The part of the conversation that is to be summed up start
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stripped {
     groups: Vec<Group>,
+    /// Tokens of the whole conversation that are not in it.
+    saved: Tokens,
     left_out: usize,
     tries: u32,
 }
@@ -51,6 +53,18 @@ pub struct TooLong {
     pub actual: Option<u64>,
     /// Tokens that are allowed, where it said so.
     pub maximum: Option<u64>,
+}
+
+impl TooLong {
+    /// By how much, where the server said so.
+    fn gap(self) -> Option<u64> {
+        let (actual, maximum) = self.actual.zip(self.maximum)?;
+        (actual > maximum).then(|| actual - maximum)
+    }
+
+    fn by(gap: u64) -> Self {
+        Self { actual: Some(gap), maximum: Some(0) }
+    }
 }
 
 impl Stripped {
@@ -75,7 +89,9 @@ impl Stripped {
                 _ => groups.push(Group { messages: vec![(message.role(), blocks)], tokens }),
             }
         }
-        Self { groups, left_out: 0, tries: 0 }
+        let kept = groups.iter().map(|group| group.tokens).sum();
+        let saved = estimate_messages(fold.messages(), limits) - kept;
+        Self { groups, saved, left_out: 0, tries: 0 }
     }
 
     /// How many rounds there are.
@@ -90,25 +106,36 @@ impl Stripped {
         self.left_out
     }
 
+    /// What is sent after the whole conversation was refused: without its oldest
+    /// rounds, as far as what was taken out already does not cover the gap.
+    #[must_use]
+    pub fn in_place_of_all(self, refused: TooLong, limits: &Limits) -> Option<Self> {
+        match refused.gap() {
+            Some(gap) if gap <= self.saved.0 => Some(Self { tries: self.tries + 1, ..self }),
+            Some(gap) => self.shrink(TooLong::by(gap - self.saved.0), limits),
+            None => self.shrink(refused, limits),
+        }
+    }
+
     /// The same without its oldest rounds: as many as cover the gap that the
     /// server named, or a share of them. None once that was tried often
     /// enough, or nothing would be left.
     #[must_use]
     pub fn shrink(&self, refused: TooLong, limits: &Limits) -> Option<Self> {
         let limits = &limits.compact;
-        let count = match (refused.actual, refused.maximum) {
-            (Some(actual), Some(maximum)) if actual > maximum => self.covering(actual - maximum),
-            _ => {
-                let share = (self.groups.len() as u64).saturating_mul(limits.shrink_percent);
-                usize::try_from(share.div_ceil(100)).unwrap_or(usize::MAX)
-            }
+        let count = if let Some(gap) = refused.gap() {
+            self.covering(gap)
+        } else {
+            let share = (self.groups.len() as u64).saturating_mul(limits.shrink_percent);
+            usize::try_from(share.div_ceil(100)).unwrap_or(usize::MAX)
         };
         let count = count.max(1);
         if self.tries >= limits.shrink_tries || count >= self.groups.len() {
             return None;
         }
         let groups = self.groups.iter().skip(count).cloned().collect();
-        Some(Self { groups, left_out: self.left_out + count, tries: self.tries + 1 })
+        let (left_out, tries) = (self.left_out + count, self.tries + 1);
+        Some(Self { groups, saved: self.saved, left_out, tries })
     }
 
     fn covering(&self, gap: u64) -> usize {
@@ -149,6 +176,12 @@ impl Stripped {
         let directive = plan.directive(fold, Sending::Stripped, guidance, limits)?;
         Ok(ask(AskShape::Conversation { messages: self.messages(), directive }, limits))
     }
+}
+
+fn estimate_messages(messages: &[Message], limits: &Limits) -> Tokens {
+    let before = std::iter::once(None).chain(messages.iter().map(Some));
+    let blocks = messages.iter().zip(before).flat_map(|(message, before)| message.blocks(before));
+    blocks.map(|shown| estimate_block(shown.block(), limits)).sum()
 }
 
 /// The blocks of a message without pictures, documents and what comes back.

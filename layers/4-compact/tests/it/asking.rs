@@ -111,6 +111,29 @@ fn l4_8_the_oldest_rounds_go_until_the_gap_is_covered() {
 }
 
 #[test]
+fn l4_8_after_the_whole_was_refused_only_what_stripping_left_open_is_dropped() {
+    let mut log = Log::started();
+    let picture = json!({"type": "image", "source": {}});
+    log.user_blocks(vec![Block::from_value(picture).unwrap()], UserOrigin::Human);
+    for _ in 0..10 {
+        log.tool("Bash", json!({"command": "ls"}), &"x".repeat(4_000));
+    }
+    let stripped = || Stripped::of(&log.fold(), &log.plan(), &log.limits);
+    let refused = |gap: u64| TooLong { actual: Some(200_000 + gap), maximum: Some(200_000) };
+    let by_words = stripped().in_place_of_all(refused(1_500), &log.limits).unwrap();
+    assert_eq!(by_words.left_out(), 0, "a picture of 2,000 tokens covers it");
+    let by_rounds = stripped().in_place_of_all(refused(3_500), &log.limits).unwrap();
+    assert!((2..=3).contains(&by_rounds.left_out()), "{}", by_rounds.left_out());
+    let by_share = stripped().in_place_of_all(TooLong::default(), &log.limits).unwrap();
+    assert_eq!(by_share.left_out(), 3, "a fifth, whatever was taken out");
+    let mut last = Some(by_words);
+    for _ in 0..2 {
+        last = last.unwrap().shrink(TooLong::default(), &log.limits);
+    }
+    assert_eq!(last.unwrap().shrink(TooLong::default(), &log.limits), None, "three in all");
+}
+
+#[test]
 fn l4_5_the_files_used_last_are_read_again() {
     let mut log = Log::started();
     log.user("go");
