@@ -35,8 +35,9 @@ const REASON_CHARS: usize = 240;
 /// On whose behalf a command would run without a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CommandCaller {
-    /// An agent that nobody watches: one command out of a short list, without
-    /// pipes, redirections or variables (S3, L5.14).
+    /// An agent that nobody watches: one command out of a short list, or one of
+    /// them piped into another, without redirections or variables (S3, L5.14,
+    /// L6.5).
     BackgroundAgent,
     /// The agent of a conversation: more programs, and pipes and sequences of
     /// them. What is refused here can still be asked for.
@@ -161,7 +162,7 @@ mod tests {
         assert!(reason("ls > f", main).contains("`f`"));
         assert!(reason("sort -o f g", main).contains("`-o`"));
         assert!(reason("git push", main).contains("`git push`"));
-        assert!(reason("ls | wc", CommandCaller::BackgroundAgent).contains("pipe"));
+        assert!(reason("ls | wc | wc", CommandCaller::BackgroundAgent).contains("pipe"));
         assert!(reason("ls 'a", main).contains("parse"));
     }
 

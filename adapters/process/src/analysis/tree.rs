@@ -66,7 +66,7 @@ fn check_kinds(tree: &Tree, audience: CommandCaller) -> Result<(), Refusal> {
         }
         let plain = STRUCTURE.contains(&kind) || WORDS.contains(&kind) || INSIDE.contains(&kind);
         let main = kind == "comment" || OPERATORS.contains(&kind) || REDIRECTIONS.contains(&kind);
-        if !(plain || main && audience == CommandCaller::MainAgent) {
+        if !(plain || kind == "|" || main && audience == CommandCaller::MainAgent) {
             return refuse(describe(kind));
         }
         if cursor.goto_first_child() {
@@ -85,7 +85,7 @@ fn describe(kind: &str) -> String {
     let what = match kind {
         "command_substitution" | "`" | "$(" => "a command substitution runs another command",
         "process_substitution" => "a process substitution runs another command",
-        "|" => "a pipe is refused here: run one command at a time",
+        "|" => "only one pipe is allowed here, from one program into another",
         ";" | "&&" | "||" | "\n" => {
             "several commands in one are refused here: run one command at a time"
         }
@@ -149,7 +149,10 @@ impl<'a> Reader<'a> {
         match (commands.len(), self.audience) {
             (0, _) => refuse("there is no command"),
             (1, _) | (_, CommandCaller::MainAgent) => Ok(commands),
-            (_, CommandCaller::BackgroundAgent) => refuse(describe(";")),
+            (2, CommandCaller::BackgroundAgent) if is_one_pipe(root) => Ok(commands),
+            (_, CommandCaller::BackgroundAgent) => {
+                refuse(describe(if is_pipe(root) { "|" } else { ";" }))
+            }
         }
     }
 
@@ -277,6 +280,17 @@ fn children(node: Node<'_>) -> Vec<Node<'_>> {
 
 fn is_blank(text: &str) -> bool {
     text.chars().all(|c| matches!(c, ' ' | '\t'))
+}
+
+/// Whether it is one command piped into another, and nothing else (L6.5).
+fn is_one_pipe(root: Node<'_>) -> bool {
+    let [pipe] = &*children(root) else { return false };
+    let kinds: Vec<&str> = children(*pipe).iter().map(Node::kind).collect();
+    pipe.kind() == "pipeline" && kinds == ["command", "|", "command"]
+}
+
+fn is_pipe(root: Node<'_>) -> bool {
+    children(root).iter().all(|child| child.kind() == "pipeline")
 }
 
 fn is_space(text: &str) -> bool {

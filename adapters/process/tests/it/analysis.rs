@@ -77,12 +77,29 @@ fn s3_plainly_safe_commands_are_allowed() {
 }
 
 #[test]
-fn s3_background_agents_have_no_pipes_lists_or_redirections() {
+fn s3_l6_5_background_agents_have_one_pipe_and_no_lists_or_redirections() {
     let slipped: Vec<_> = commands(SAFE_MAIN)
         .into_iter()
         .filter(|command| allowed(command, CommandCaller::BackgroundAgent))
         .collect();
     assert!(slipped.is_empty(), "{slipped:#?}");
+    for (command, is_fine) in [
+        ("grep -rn x sessions --include=*.jsonl | tail -50", true),
+        ("cat a | wc -l | wc -l", false),
+        ("cat a | sh", false),
+        ("cat a | tee b", false),
+        ("cat a |& tail -5", false),
+        ("cat a | tail -5; ls", false),
+        ("cat a | tail -5\nls", false),
+        ("cat a | tail -5 &", false),
+        ("cat a | tail -5 > b", false),
+        ("! cat a | tail -5", false),
+        ("cat a\ntail -5", false),
+        ("cat a | xargs rm", false),
+        ("cat a | find . -delete", false),
+    ] {
+        assert_eq!(allowed(command, CommandCaller::BackgroundAgent), is_fine, "{command}");
+    }
 }
 
 #[test]
