@@ -60,6 +60,28 @@ pub fn content_replacement(session: &SessionId, shown: &[(ToolUseId, String)]) -
         .to_string()
 }
 
+/// How a session was named. Lists look at the two ends of a file, so that its
+/// names are written again behind every boundary (L4.5).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SessionNames {
+    custom_title: Option<String>,
+    ai_title: Option<String>,
+    tag: Option<String>,
+}
+
+impl SessionNames {
+    /// The lines that say so.
+    pub fn lines(&self, session: &SessionId) -> impl Iterator<Item = String> {
+        let tag = |tag: &String| json!({"type": "tag", "tag": tag, "sessionId": session});
+        let titles = [
+            self.custom_title.as_ref().map(|title| custom_title(session, title)),
+            self.ai_title.as_ref().map(|title| ai_title(session, title)),
+            self.tag.as_ref().map(|name| tag(name).to_string()),
+        ];
+        titles.into_iter().flatten()
+    }
+}
+
 /// What the bookkeeping lines of a transcript said, and its first prompt.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sidelines {
@@ -120,6 +142,15 @@ impl Sidelines {
         }
         if self.first_prompt.is_none() {
             self.first_prompt = prompt(record);
+        }
+    }
+
+    /// How the session was named.
+    pub(crate) fn names(&self) -> SessionNames {
+        SessionNames {
+            custom_title: self.custom_title.clone(),
+            ai_title: self.ai_title.clone(),
+            tag: self.tag.clone(),
         }
     }
 

@@ -199,6 +199,7 @@ impl Rebuild {
         out.missing = ordered.missing + trunk.unknown;
         out.unanswered = conversation::unanswered(&out.records);
         out.title = self.notes.title();
+        out.names = self.notes.names();
         out.replacements = self.notes.into_replacements();
         out
     }

@@ -75,11 +75,14 @@ async fn load_whole(
     Ok((rebuild.finish(), loaded.torn_bytes))
 }
 
-/// Says in the log, behind a boundary, where it can be read from the next
-/// time. Without that it is read whole, so a log that cannot be read now
+/// Says in the log, behind a boundary, how the session is called (L4.5), and
+/// where it can be read from the next time. Without that it is read whole, so a log that cannot be read now
 /// costs time later and nothing else.
 pub(crate) async fn mark_resume_point(world: &World, log: &Log) -> Result<(), Error> {
     let Ok((conversation, _)) = load(world, &log.id, slim).await else { return Ok(()) };
+    for line in conversation.names.lines(&log.id) {
+        log.note(&line).await?;
+    }
     if let Some(point) = conversation.resume_point {
         log.note(&point.encode(&log.id)).await?;
     }

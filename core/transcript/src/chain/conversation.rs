@@ -2,6 +2,7 @@
 
 use super::index;
 use super::point::ResumePoint;
+use crate::bookkeeping::SessionNames;
 use crate::line::LineError;
 use everfold_kernel::{BlockView, Decision, Entry, Ledger, Record, RecordId, SessionId, ToolUseId};
 use std::collections::BTreeSet;
@@ -23,6 +24,8 @@ pub struct Conversation {
     pub ledger: Ledger,
     /// The best title there is.
     pub title: Option<String>,
+    /// How it was named, for whoever writes that again.
+    pub names: SessionNames,
     /// The session that the lines name last.
     pub session: Option<SessionId>,
     /// The directory that the session was started in.
