@@ -204,7 +204,7 @@ impl Session {
         self.log.last = records.last().map(|record| record.id.clone());
         self.state = Projections::of(records, books, &self.config.limits);
         self.runtime.branch = Branch::default();
-        self.memory.extraction.follow(self.state.reviewed.clone());
+        self.memory.extraction.follow(self.state.reviewed.clone(), self.state.unreviewed_turns());
         open_memories(self);
     }
 

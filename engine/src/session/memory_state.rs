@@ -100,9 +100,11 @@ pub(crate) enum Told {
 }
 
 impl Extraction {
-    /// Takes the cursor from a log.
-    pub(crate) fn follow(&self, reviewed: Option<RecordId>) {
-        self.state().cursor = reviewed;
+    /// Takes the cursor from a log, and how many turns are behind it (L5.13).
+    pub(crate) fn follow(&self, reviewed: Option<RecordId>, turns: u64) {
+        let mut state = self.state();
+        state.cursor = reviewed;
+        state.turns = turns;
     }
 
     /// Reviews that are not in the log yet.

@@ -155,6 +155,21 @@ impl Projections {
         }
     }
 
+    /// Turns in view that were not reviewed for memories: all, where the last
+    /// record that was is gone (L5.10).
+    pub(crate) fn unreviewed_turns(&self) -> u64 {
+        let mut turns = 0;
+        for message in self.fold.messages() {
+            let pieces = message.pieces();
+            let of_person = PieceOrigin::User(UserOrigin::Human);
+            turns += u64::from(pieces.iter().any(|piece| piece.origin == of_person));
+            if pieces.iter().any(|piece| Some(&piece.record) == self.reviewed.as_ref()) {
+                turns = 0;
+            }
+        }
+        turns
+    }
+
     /// The data of the attachments of this kind that the model sees.
     pub(crate) fn shown_data<'a>(&'a self, kind: &'a str) -> impl Iterator<Item = &'a Value> {
         everfold_window::shown_data(&self.fold, &self.attached, kind)

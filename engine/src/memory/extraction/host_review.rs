@@ -61,7 +61,7 @@ pub async fn review_host_conversation(
     }
     // Whoever calls knows by the place in the file what is new. Ids are no help:
     // readers of some transcripts count from where they started.
-    session.memory.extraction.follow(None);
+    session.memory.extraction.follow(None, 0);
     let reviewed = cost_of(session, &records);
     fold_host_conversation(session, records)?;
     let found = extraction::to_review(session, &scene);
