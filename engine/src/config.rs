@@ -94,6 +94,8 @@ pub struct Offers {
     pub context_management: bool,
     /// It takes blocks that edit its cache (L2.3).
     pub cache_edits: bool,
+    /// Its cache knows scopes (PC5).
+    pub cache_scopes: bool,
     /// It says why a prompt was not read from its cache (PC6).
     pub cache_diagnostics: bool,
     /// It searches the web when a model asks it to (Q14).
@@ -105,6 +107,7 @@ impl From<&settings::Provider> for Offers {
         Self {
             context_management: provider.context_management == Some(true),
             cache_edits: provider.cache_edits == Some(true),
+            cache_scopes: provider.cache_scopes == Some(true),
             cache_diagnostics: provider.cache_diagnostics == Some(true),
             web_search: provider.web_search == Some(true),
         }
@@ -121,6 +124,9 @@ pub enum AutoDream {
 
 /// The beta under which the API clears by itself.
 const CONTEXT_MANAGEMENT_BETA: &str = "context-management-2025-06-27";
+
+/// The beta under which a breakpoint may say for whom it is.
+const CACHE_SCOPE_BETA: &str = "prompt-caching-scope-2026-01-05";
 
 /// Whether a person named the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -248,15 +254,21 @@ impl Config {
     }
 
     /// Beta names of requests to a model: a window that a person asked for by
-    /// its suffix has to be asked of the server too (T3).
+    /// its suffix has to be asked of the server too (T3), and so have scopes of
+    /// the cache (PC5).
     fn betas(&self, model: &ModelId, dialect: Dialect) -> Vec<String> {
         let mut betas = self.models.betas.clone();
+        if dialect != Dialect::Anthropic {
+            return betas;
+        }
         let spec = self.models.table.spec(model);
         let is_long = spec.window.is_some_and(|own| own >= self.limits.long_window_tokens);
         let asks = model.as_str().ends_with(LONG_WINDOW_SUFFIX) && !is_long;
-        let is_new = !betas.iter().any(|beta| beta == LONG_WINDOW_BETA);
-        if asks && is_new && dialect == Dialect::Anthropic {
-            betas.push(LONG_WINDOW_BETA.to_owned());
+        let scopes = self.models.offers.cache_scopes;
+        for (wanted, beta) in [(asks, LONG_WINDOW_BETA), (scopes, CACHE_SCOPE_BETA)] {
+            if wanted && !betas.iter().any(|own| own == beta) {
+                betas.push(beta.to_owned());
+            }
         }
         betas
     }

@@ -8,6 +8,7 @@ mod blocks;
 pub(crate) mod chat;
 pub(crate) mod edits;
 mod fields;
+pub(crate) mod scopes;
 mod thinking;
 mod turns;
 
@@ -118,6 +119,7 @@ pub(crate) fn anthropic(
     fields::tools(body)?;
     blocks::system(body)?;
     blocks::messages(body, version, rules)?;
+    scopes::check(body, &betas, rules)?;
     edits::check(request.messages())?;
     turns::check(request.messages())?;
     thinking::check(request.messages(), issued)

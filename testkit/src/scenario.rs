@@ -42,6 +42,10 @@ pub struct ServerRules {
     pub rate_limit_headers: bool,
     /// Whether `cache_edits` blocks are known; no public API knows them.
     pub cache_edits: bool,
+    /// Whether a breakpoint may say that what it closes is for everybody
+    /// (`scope`). Then people, told apart by their keys, share nothing else; no
+    /// public API knows it.
+    pub cache_scopes: bool,
     /// Which server on one's own machine it behaves as, if it does.
     pub local: Option<LocalServer>,
 }
@@ -89,6 +93,7 @@ impl Default for ServerRules {
             delta_chars: 16,
             rate_limit_headers: false,
             cache_edits: false,
+            cache_scopes: false,
             local: None,
         }
     }

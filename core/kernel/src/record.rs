@@ -202,6 +202,9 @@ pub enum Breakpoint {
     None,
     /// One, with the time to live of the request.
     Here,
+    /// One that closes what is the same for everybody, for a provider that
+    /// shares such a prefix (PC5).
+    Shared,
 }
 
 /// How long the server keeps a cached prefix.

@@ -131,10 +131,8 @@ impl Frame {
             .iter()
             .map(|block| {
                 let mut value = json!({"type": "text", "text": block.text});
-                if let (Breakpoint::Here, Some(ttl)) = (block.breakpoint, params.cache)
-                    && let Some(map) = value.as_object_mut()
-                {
-                    map.insert("cache_control".into(), cache_control(ttl));
+                if let Some(marker) = params.cache.and_then(|ttl| marker(block.breakpoint, ttl)) {
+                    insert(&mut value, "cache_control", marker);
                 }
                 value
             })
@@ -171,6 +169,23 @@ fn cache_control(ttl: CacheTtl) -> Value {
     match ttl {
         CacheTtl::FiveMinutes => json!({"type": "ephemeral"}),
         CacheTtl::OneHour => json!({"type": "ephemeral", "ttl": ttl.as_str()}),
+    }
+}
+
+/// The marker of a breakpoint in the system prompt.
+fn marker(breakpoint: Breakpoint, ttl: CacheTtl) -> Option<Value> {
+    let mut marker = cache_control(ttl);
+    match breakpoint {
+        Breakpoint::None => return None,
+        Breakpoint::Here => {}
+        Breakpoint::Shared => insert(&mut marker, "scope", "global".into()),
+    }
+    Some(marker)
+}
+
+fn insert(object: &mut Value, key: &str, value: Value) {
+    if let Some(map) = object.as_object_mut() {
+        map.insert(key.into(), value);
     }
 }
 

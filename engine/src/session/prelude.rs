@@ -6,9 +6,9 @@ use crate::permit::Footprint;
 use crate::session::{Error, Session};
 use crate::tools::servers::loaded_tools;
 use everfold_kernel::ports::MemoryScope;
-use everfold_kernel::record::{CallForm, Dialect};
+use everfold_kernel::record::{Breakpoint, CallForm, Dialect};
 use everfold_kernel::settings::{IndexUse, TtlSetting};
-use everfold_kernel::{Decision, Entry, Flag, ModelId, Params, Prelude};
+use everfold_kernel::{Decision, Entry, Flag, ModelId, Params, Prelude, SystemBlock};
 use everfold_prefix::system;
 use everfold_prefix::system::{Keeping, MemorySurroundings, Profile};
 use serde_json::{Value, json};
@@ -29,11 +29,33 @@ pub(crate) fn compose_prelude_for(session: &Session, model: &ModelId) -> Result<
         memory: memory_surroundings(session),
         ..config.surroundings.clone()
     };
+    let mut system = system::compose(&surroundings)?;
+    if is_shareable(session) {
+        share(&mut system);
+    }
     Ok(config.managed(Prelude {
-        system: system::compose(&surroundings)?,
+        system,
         tools: definitions(session, profile),
         params: params_for(session, model),
     }))
+}
+
+/// Whether the provider can share what stands before the dynamic boundary, and
+/// nothing there is anybody's own: no kinds of agents and no servers' tools that
+/// only this person has, and not what a kind of agent is told (PC5).
+fn is_shareable(session: &Session) -> bool {
+    let config = &session.config;
+    config.models.offers.cache_scopes
+        && config.surroundings.agent.is_none()
+        && config.agents.roster.is_built_in()
+        && session.world.servers.iter().all(|own| loaded_tools(&**own).is_empty())
+}
+
+/// Marks the breakpoint that closes the dynamic boundary, the first one.
+fn share(system: &mut [SystemBlock]) {
+    if let Some(block) = system.iter_mut().find(|block| block.breakpoint == Breakpoint::Here) {
+        block.breakpoint = Breakpoint::Shared;
+    }
 }
 
 /// The tools of the list, the provider's own, and those of servers that

@@ -65,6 +65,13 @@ impl Roster {
         })
     }
 
+    /// Whether there are those only that everybody has.
+    #[must_use]
+    pub fn is_built_in(&self) -> bool {
+        let own = built_in();
+        self.kinds.len() == own.len() && self.kinds.values().all(|kind| own.contains(kind))
+    }
+
     /// Their names, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.kinds.keys().map(String::as_str)

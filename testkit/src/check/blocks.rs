@@ -203,7 +203,7 @@ pub(super) fn marker(block: &Value, path: &str) -> Result<(), Refusal> {
         return Ok(());
     };
     let path = format!("{path}.cache_control");
-    known_fields(marker, &["type", "ttl"], &path)?;
+    known_fields(marker, &["type", "ttl", "scope"], &path)?;
     let ttl = marker.get("ttl").map_or(Some("5m"), Value::as_str);
     if kind(marker) != "ephemeral" || !matches!(ttl, Some("5m" | "1h")) {
         return Err(Refusal::invalid(format!(

@@ -3,6 +3,7 @@
 
 use super::{Error, Now, Observer, WAIT};
 use crate::check::edits::Sent;
+use crate::check::scopes;
 use crate::check::{Endpoint, Issued, Refusal, anthropic};
 use crate::received::Received;
 use crate::scenario::{Reply, Scenario, ScenarioStep, ServerRules};
@@ -10,7 +11,7 @@ use axum::http::HeaderMap;
 use bytes::Bytes;
 use everfold_kernel::ports::Headroom;
 use everfold_kernel::{ModelId, ModelTable, Tokens, Usage};
-use everfold_prefix::sim::{SimConfig, SimError, SimPiece, Simulator};
+use everfold_prefix::sim::{SimConfig, SimError, SimPiece, Simulator, hash};
 use everfold_wire::headroom;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -170,6 +171,8 @@ impl Shared {
         request: &Received,
         pieces: &[SimPiece],
     ) -> Result<Usage, SimError> {
+        let own = self.rules.cache_scopes.then(|| apart(request, pieces));
+        let pieces = own.as_deref().unwrap_or(pieces);
         let minimum = self.rules.cache_minimum.unwrap_or_else(|| {
             let model = ModelId::new(request.model());
             self.models.spec(&model).cache_minimum
@@ -296,6 +299,17 @@ impl Shared {
     fn book(&self) -> MutexGuard<'_, Book> {
         lock(&self.book)
     }
+}
+
+/// A prompt whose prefix is one person's own from where it is not for everybody
+/// on: what differs there differs in all that follows.
+fn apart(request: &Received, pieces: &[SimPiece]) -> Vec<SimPiece> {
+    let key = request.header("x-api-key").or(request.header("authorization")).unwrap_or("");
+    let mut own = pieces.to_vec();
+    if let Some(piece) = own.get_mut(scopes::shared(&request.body)) {
+        piece.content = hash(&[piece.content.as_slice(), key.as_bytes()].concat());
+    }
+    own
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -185,3 +185,43 @@ fn l2_3_deleted_results_are_not_billed_and_edits_have_to_be_sent_again() {
     let refused = post(&public, "/v1/messages", &body(json!(with(6, edit(&["t0"])))));
     assert!(refused.text().contains("Input tag 'cache_edits'"), "{}", refused.text());
 }
+
+#[test]
+fn pc5_what_is_for_everybody_is_shared_between_keys_and_nothing_behind_it() {
+    let rules = ServerRules { cache_scopes: true, ..ServerRules::default() };
+    let scenario = || Scenario::new().otherwise(Reply::text("ok"));
+    let server = TestServer::start(Scenario { server: rules, ..scenario() }).unwrap();
+    let beta = ("anthropic-beta", "prompt-caching-scope-2026-01-05");
+    let asked = |key: &str, body: &Value| {
+        let response = post_with(&server, "/v1/messages", body, &[("x-api-key", key), beta]);
+        assert_eq!(response.status, 200, "{}", response.text());
+        server.requests().last().unwrap().usage.unwrap().cache_read
+    };
+    let marked = |text: &str, scope: Option<&str>| {
+        let mut marker = json!({"type": "ephemeral"});
+        if let Some(scope) = scope {
+            marker["scope"] = scope.into();
+        }
+        json!({"type": "text", "text": text.repeat(3_500), "cache_control": marker})
+    };
+    let mut shared = body(user("hi"));
+    shared["system"] = json!([marked("s", Some("global")), marked("d", None)]);
+    assert_eq!(
+        [asked("one", &shared), asked("one", &shared), asked("two", &shared)],
+        [0, 2_000, 1_000]
+    );
+    let mut own = body(user("hi"));
+    own["system"] = json!([marked("x", None)]);
+    assert_eq!([asked("one", &own), asked("two", &own), asked("two", &own)], [0, 0, 1_000]);
+    for system in [
+        json!([marked("s", Some("mine"))]),
+        json!([marked("s", None), marked("d", Some("global"))]),
+    ] {
+        let mut wrong = body(user("hi"));
+        wrong["system"] = system;
+        let refused = post_with(&server, "/v1/messages", &wrong, &[beta]);
+        assert_eq!(refused.status, 400, "{}", refused.text());
+    }
+    let refused = post(&server, "/v1/messages", &shared);
+    assert!(refused.text().contains("scope"), "without the beta: {}", refused.text());
+}

@@ -31,6 +31,10 @@ pub struct Provider {
     /// the flag `prune_cache_edit` sends them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_edits: Option<bool>,
+    /// Whether its cache knows scopes, which no public API documents: then what
+    /// is the same for everybody is marked as shareable.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_scopes: Option<bool>,
     /// Whether it says why a prompt was not read from its cache when asked to
     /// (`diagnostics`).
     #[serde(skip_serializing_if = "Option::is_none")]
