@@ -57,14 +57,23 @@ fn names<'a>(pattern: &'a Regex, text: &'a str) -> impl Iterator<Item = String> 
         .map(|name| name.as_str().to_owned())
 }
 
-/// The names of the workspace's tests.
-pub(crate) fn test_names(tree: &Tree) -> Result<BTreeSet<String>> {
+/// A test of the workspace.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct TestName {
+    /// Its function.
+    pub(crate) name: String,
+    /// The file that it is in.
+    pub(crate) path: String,
+}
+
+/// The workspace's tests.
+pub(crate) fn tests(tree: &Tree) -> Result<BTreeSet<TestName>> {
     /// Attributes such as `#[should_panic]` may stand between.
     const LINES_ABOVE: usize = 6;
     let function = Regex::new(r"^\s*(?:pub(?:\([a-z]+\))?\s+)?(?:async\s+)?fn\s+(\w+)")?;
     let attribute = Regex::new(r"#\[(?:\w+::)*test\b")?;
     let mut tests = BTreeSet::new();
-    for (_, text) in tree.with_extension("rs") {
+    for (path, text) in tree.with_extension("rs") {
         let mut attribute_at = None;
         for (index, line) in text.lines().enumerate() {
             if attribute.is_match(line) {
@@ -74,7 +83,8 @@ pub(crate) fn test_names(tree: &Tree) -> Result<BTreeSet<String>> {
                 continue;
             };
             if attribute_at.take().is_some_and(|at| index - at <= LINES_ABOVE) {
-                tests.insert(name.as_str().to_owned());
+                let name = name.as_str().to_owned();
+                tests.insert(TestName { name, path: path.to_owned() });
             }
         }
     }
@@ -111,7 +121,9 @@ mod tests {
             "#[test]\nfn t1_a() {}\n\nfn t2_helper() {}\n\n#[tokio::test(flavor = \"x\")]\n\
              #[should_panic]\nasync fn t3_c() {}\n",
         )]);
-        let names: Vec<String> = test_names(&tree).unwrap().into_iter().collect();
+        let found = super::tests(&tree).unwrap();
+        let names: Vec<&str> = found.iter().map(|test| test.name.as_str()).collect();
         assert_eq!(names, ["t1_a", "t3_c"]);
+        assert!(found.iter().all(|test| test.path == "a.rs"));
     }
 }

@@ -11,7 +11,15 @@ pub(crate) const ID: &str = r"(?:L[1-7]\.|PC|[TRIQSCXEUKWGFAV])[0-9]+";
 
 /// Every requirement id, in the order of the specification.
 pub(crate) struct Spec {
-    ids: Vec<String>,
+    ids: Vec<(String, Rank)>,
+}
+
+/// What the specification says of a requirement beside its words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rank {
+    /// It defines the system.
+    Seed,
+    Other,
 }
 
 impl Spec {
@@ -31,17 +39,22 @@ impl Spec {
 
     /// Takes the ids out of a text: each stands at the start of a list item.
     pub(crate) fn parse(text: &str) -> Result<Self> {
-        let item = Regex::new(&format!(r"(?m)^- ({ID})\b"))?;
-        let ids = item
-            .captures_iter(text)
-            .filter_map(|found| found.get(1))
-            .map(|id| id.as_str().to_owned())
-            .collect();
-        Ok(Self { ids })
+        let item = Regex::new(&format!(r"(?m)^- ({ID})\b( seed\b)?"))?;
+        let id = |found: regex::Captures<'_>| {
+            let rank = if found.get(2).is_some() { Rank::Seed } else { Rank::Other };
+            found.get(1).map(|id| (id.as_str().to_owned(), rank))
+        };
+        Ok(Self { ids: item.captures_iter(text).filter_map(id).collect() })
     }
 
     pub(crate) fn ids(&self) -> impl Iterator<Item = &str> {
-        self.ids.iter().map(String::as_str)
+        self.ids.iter().map(|(id, _)| id.as_str())
+    }
+
+    /// Those that define the system.
+    pub(crate) fn seeds(&self) -> impl Iterator<Item = &str> {
+        let seeds = self.ids.iter().filter(|(_, rank)| *rank == Rank::Seed);
+        seeds.map(|(id, _)| id.as_str())
     }
 }
 
@@ -91,6 +104,7 @@ mod tests {
             Spec::parse("- T1 seed. One\n- L5.23 ours\n  - T9 no\ntext T8\n- PC7 x\n- U1. y")
                 .unwrap();
         assert_eq!(spec.ids().collect::<Vec<_>>(), ["T1", "L5.23", "PC7", "U1"]);
+        assert_eq!(spec.seeds().collect::<Vec<_>>(), ["T1"]);
     }
 
     #[test]

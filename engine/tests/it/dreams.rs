@@ -751,16 +751,24 @@ async fn l6_8_what_no_longer_exists_is_handed_to_the_dream() {
 }
 
 #[tokio::test]
-async fn l4_9_a_dream_starts_nothing_of_its_own() {
-    let bed = Bed::new(|dir| dreamer(dir, vec![])).await;
-    let agent = bed.agent().await;
+async fn l4_9_a_dream_over_the_threshold_compacts_nothing() {
+    let bed = Bed::new(|dir| {
+        let read = || Reply::tool("Read", json!({"file_path": "big.txt"}));
+        dreamer(dir, (0..6).map(|_| read()).collect())
+    })
+    .await;
+    bed.place.write("big.txt", &"a line of a file with some words in it\n".repeat(900));
+    let agent = bed.builder().set("/autoCompactWindow", 60_000).build().await;
     Bed::sessions(&agent, 9);
     let mut session = agent.start();
     say_ok(&mut session, "hello there").await;
     everfold_engine::finish(&mut session).await.unwrap();
-    let sources: Vec<String> =
-        bed.place.model.requests().iter().map(|request| request.source().to_owned()).collect();
-    assert_eq!(sources.iter().filter(|source| *source == "dream").count(), 2, "{sources:?}");
+    let dreams = bed.place.model.requests_of("dream");
+    let most = dreams.iter().filter_map(|one| one.usage).map(|usage| usage.prompt().0).max();
+    let threshold = session.window().auto_compact.0;
+    assert!(most.unwrap() > threshold, "{most:?} of {threshold}");
+    assert!(bed.place.model.requests_of("compact").is_empty());
+    assert_eq!(bed.place.model.requests().len(), dreams.len() + 1, "nor anything else");
 }
 
 #[tokio::test]

@@ -99,21 +99,60 @@ impl Tally {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use everfold_kernel::Boundary;
+    use everfold_kernel::record::Keeps;
 
     #[test]
-    fn q10_three_failures_in_a_row_are_a_trip_and_a_summary_ends_the_row() {
-        let mut tally = Tally::default();
+    fn q10_three_failures_in_a_row_are_a_trip_and_a_model_s_summary_ends_the_row() {
+        let failed = || {
+            Entry::Decision(Decision::CompactionFailed {
+                reason: "too long".into(),
+                by: FailedSummary::Model,
+            })
+        };
+        let summed = |way: &str| {
+            Entry::Boundary(Boundary {
+                trigger: "auto".into(),
+                pre_tokens: 1,
+                last_before: None,
+                preserved: Vec::new(),
+                keeps: Keeps::Suffix,
+                metadata: serde_json::Map::from_iter([("way".to_owned(), way.into())]),
+            })
+        };
+        let trips = |entries: Vec<Entry>| {
+            let mut tally = Tally::default();
+            tally.begin_session();
+            for entry in entries {
+                let at = Timestamp::now();
+                tally.take(&Record { id: "r".into(), parent: None, at, entry });
+            }
+            (tally.failures, tally.trips)
+        };
+        assert_eq!(trips(vec![failed(), failed(), failed(), failed()]), (4, 1));
+        let between = |way: &str| vec![failed(), failed(), summed(way), failed(), failed()];
+        assert_eq!(trips(between("local")), (4, 1), "no word of a model");
+        assert_eq!(trips(between(BY_MODEL)), (4, 0), "two and two");
+        let mut again = between(BY_MODEL);
+        again.push(failed());
+        assert_eq!(trips(again), (5, 1));
+    }
+
+    #[test]
+    fn q10_another_session_begins_a_row_of_its_own() {
         let failed = Entry::Decision(Decision::CompactionFailed {
             reason: "too long".into(),
             by: FailedSummary::Model,
         });
-        let record = |entry| Record { id: "r".into(), parent: None, at: Timestamp::now(), entry };
-        tally.begin_session();
-        for _ in 0..4 {
-            tally.take(&record(failed.clone()));
+        let record =
+            || Record { id: "r".into(), parent: None, at: Timestamp::now(), entry: failed.clone() };
+        let mut tally = Tally::default();
+        for _ in 0..2 {
+            tally.begin_session();
+            for _ in 0..2 {
+                tally.take(&record());
+            }
         }
-        tally.begin_session();
-        tally.take(&record(failed));
-        assert_eq!((tally.failures, tally.trips, tally.sessions), (5, 1, 2));
+        assert_eq!((tally.failures, tally.trips, tally.sessions), (4, 0, 2));
     }
 }

@@ -5,7 +5,7 @@
 //! "the books are closed (E7, T6)", or where the name of a test starts with it.
 
 use super::Finding;
-use crate::rust_names;
+use crate::rust_names::{self, TestName};
 use crate::spec::{ID, Spec, ids_of_test};
 use crate::tree::Tree;
 use anyhow::Result;
@@ -38,7 +38,7 @@ pub(super) fn check(tree: &Tree) -> Result<Vec<Finding>> {
             }
         }
     }
-    for name in rust_names::test_names(tree)? {
+    for TestName { name, .. } in rust_names::tests(tree)? {
         for id in ids_of_test(&name).iter().filter(|id| !known.contains(id.as_str())) {
             let message = format!("the test {name} names {id}, which is not there");
             findings.push(Finding::new("docs/spec/SPEC.md", 1, message));

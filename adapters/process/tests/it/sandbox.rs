@@ -182,11 +182,20 @@ fn s8_there_is_no_network() {
 #[test]
 fn s8_the_program_itself_is_not_held() {
     let dir = tempfile::tempdir().unwrap();
-    if run("true", dir.path(), &[]).is_none() {
-        return;
-    }
+    let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = tcp.local_addr().unwrap().port();
+    let text = format!("echo x > theirs; (echo hi > /dev/tcp/127.0.0.1/{port}) && echo reached");
+    let Some(held) = run(&text, dir.path(), &[]) else { return };
+    assert!(!dir.path().join("theirs").exists() && !held.text.contains("reached"), "{}", held.text);
+    // This process, its threads and the commands that it starts freely go on as before.
     std::fs::write(dir.path().join("ours"), "x").unwrap();
-    TcpListener::bind("127.0.0.1:0").unwrap();
+    std::net::TcpStream::connect(("127.0.0.1", port)).unwrap();
+    std::thread::scope(|scope| {
+        let other = scope.spawn(|| std::fs::write(dir.path().join("of-a-thread"), "x"));
+        other.join().unwrap().unwrap();
+    });
+    let free = block_on(BashShell::new(ShellConfig::default()).run(command(&text, dir.path())));
+    assert!(free.unwrap().text.contains("reached") && dir.path().join("theirs").exists());
 }
 
 /// What a sandbox costs: run with `--ignored --nocapture`.

@@ -52,6 +52,7 @@ mod robust;
 mod sandbox;
 mod screen;
 mod secrets;
+mod seed;
 mod sessions;
 mod setups;
 mod team;
