@@ -131,6 +131,7 @@ mod styles;
 pub mod team;
 #[cfg(feature = "agent")]
 mod turn;
+pub mod unsaved;
 
 #[cfg(feature = "agent")]
 pub use agent::Agent;

@@ -1,6 +1,6 @@
 //! `everfold report`: the first minute (PC14). What the sessions of every agent
-//! on this machine cost, why, what would change it, and what our policy would
-//! have cost. Nothing is written.
+//! on this machine cost, why, what would change it, what our policy would have
+//! cost, and what would have been remembered. Nothing is written.
 
 use crate::args::{Choices, ReportArgs};
 use crate::causes::{self, share};
@@ -10,16 +10,19 @@ use crate::setup::{self, ProcessEnv};
 use anyhow::Result;
 use everfold::bills::{self, Group, GroupBy, SessionBill};
 use everfold::session_files::SessionFile;
+use everfold::unsaved::unsaved;
 use everfold::{Agent, replay_file};
-use everfold_replay::{Causes, Options, Policy, Totals};
+use everfold_page::report::{AgentBill, Replayed, Report, Saving};
+use everfold_replay::{BillCause, CauseCost, Causes, Options, Policy, Totals};
 use jiff::Timestamp;
-use serde_json::json;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Sessions that are replayed under our policy: the dearest.
 const REPLAYED: usize = 20;
 const SECONDS_A_DAY: i64 = 86_400;
+
+/// What would have been remembered: so many are shown.
+const REMEMBERED: usize = 10;
 
 pub(crate) async fn run(env: &ProcessEnv, args: &ReportArgs, presenter: &Presenter) -> Result<()> {
     let agent = setup::for_looking(env, &Choices::default()).await?;
@@ -28,89 +31,117 @@ pub(crate) async fn run(env: &ProcessEnv, args: &ReportArgs, presenter: &Present
     files.retain(|file| file.modified / 1_000 >= since);
     let mut sessions = agents::read(&agent, &files, Remember::No, presenter).sessions;
     sessions.retain(|own| own.bill.requests.iter().any(|request| request.at.as_second() >= since));
-    let groups = bills::groups(&sessions, GroupBy::Agent);
     let causes = bills::causes(&sessions);
-    let (ours, went, count) = compared(&agent, &files, &sessions);
+    let limits = &agent.config().limits;
+    let mut remembered = unsaved(&files, limits, usize::MAX);
+    remembered.retain(|own| own.at.as_second() >= since);
+    remembered.truncate(REMEMBERED);
+    let report = Report {
+        days: args.days,
+        sessions: sessions.len(),
+        remembered,
+        replayed: compared(&agent, &files, &sessions),
+        ..billed(&sessions, &causes)
+    };
+    if args.html {
+        return Ok(presenter.text(&report.html())?);
+    }
     if args.json {
-        let by_agent: BTreeMap<&String, f64> =
-            groups.iter().map(|(name, own)| (name, own.usd)).collect();
-        let value = json!({
-            "days": args.days, "sessions": sessions.len(), "usd": total(&groups).usd,
-            "agents": by_agent, "why": causes::to_json(&causes),
-            "replayed": {"sessions": count, "recorded_usd": went.usd, "everfold_usd": ours.usd,
-                "everfold_background_usd": ours.background_usd, "everfold_rereads": ours.rereads},
-        });
+        let mut value = serde_json::to_value(&report)?;
+        if let Some(object) = value.as_object_mut() {
+            object.insert("why".to_owned(), causes::to_json(&causes));
+        }
         return Ok(Presenter::json(&value)?);
     }
-    let all = total(&groups);
+    show(&report, causes.usd(), presenter)
+}
+
+/// What was paid, for whom and for what.
+fn billed(sessions: &[SessionBill], causes: &Causes) -> Report {
+    let groups = bills::groups(sessions, GroupBy::Agent);
+    let bill = |(agent, own): (&String, &Group)| AgentBill {
+        agent: agent.clone(),
+        usd: own.usd,
+        requests: own.requests,
+    };
+    let mut agents: Vec<AgentBill> = groups.iter().map(bill).collect();
+    agents.sort_by(|one, other| other.usd.total_cmp(&one.usd));
+    let saving = |(cause, own): (BillCause, CauseCost)| Saving {
+        cause: cause.title(),
+        advice: cause.advice(),
+        usd: own.avoidable_usd,
+    };
+    Report {
+        usd: groups.values().map(|own| own.usd).sum(),
+        agents,
+        savings: causes.worst().into_iter().map(saving).collect(),
+        ..Report::default()
+    }
+}
+
+fn show(report: &Report, bill: f64, presenter: &Presenter) -> Result<()> {
     let heading = format!(
         "the last {}: {} of {}, {:.2} USD\n",
-        counted(u64::from(args.days), "day"),
-        counted(sessions.len() as u64, "session"),
-        counted(groups.len() as u64, "agent"),
-        all.usd
+        counted(u64::from(report.days), "day"),
+        counted(report.sessions as u64, "session"),
+        counted(report.agents.len() as u64, "agent"),
+        report.usd
     );
     presenter.styled(TextStyle::Bold, &heading)?;
-    for (name, own) in &groups {
-        presenter.line(&format!(
-            "{name:<12} {:>9.2} USD  {}",
-            own.usd,
-            counted(own.requests, "request")
-        ))?;
+    for own in &report.agents {
+        let requests = counted(own.requests, "request");
+        presenter.line(&format!("{:<12} {:>9.2} USD  {requests}", own.agent, own.usd))?;
     }
-    savings(&causes, presenter)?;
-    if count > 0 {
+    if !report.savings.is_empty() {
+        presenter.styled(TextStyle::Bold, "\nwhat could have been saved\n")?;
+    }
+    for own in &report.savings {
+        let percent = share(own.usd, bill);
+        let (usd, cause, advice) = (own.usd, own.cause, own.advice);
+        presenter.line(&format!("{usd:>9.2} USD ({percent:.0} %)  {cause}: {advice}"))?;
+    }
+    let own = &report.replayed;
+    if own.sessions > 0 {
         presenter.styled(
             TextStyle::Bold,
             "\nwith the policy that Everfold replays, all that it spends included\n",
         )?;
         presenter.line(&format!(
             "the dearest {}: {:.2} USD instead of {:.2} ({:.0} %), of it {:.2} in the background",
-            counted(count as u64, "session"),
-            ours.usd,
-            went.usd,
-            share(ours.usd, went.usd),
-            ours.background_usd
+            counted(own.sessions as u64, "session"),
+            own.everfold_usd,
+            own.recorded_usd,
+            share(own.everfold_usd, own.recorded_usd),
+            own.everfold_background_usd
         ))?;
     }
+    show_remembered(report, presenter)?;
     presenter.line(
         "\n`everfold cost --agents --why` has the whole bill, `everfold replay` each session",
     )?;
     Ok(())
 }
 
-/// The dearest causes that something can be done about.
-fn savings(causes: &Causes, presenter: &Presenter) -> Result<()> {
-    let worst = causes.worst();
-    if !worst.is_empty() {
-        presenter.styled(TextStyle::Bold, "\nwhat could have been saved\n")?;
+fn show_remembered(report: &Report, presenter: &Presenter) -> Result<()> {
+    if !report.remembered.is_empty() {
+        let title = "\nwhat would have been remembered, with the words it rests on\n";
+        presenter.styled(TextStyle::Bold, title)?;
     }
-    for (cause, own) in worst {
-        let percent = share(own.avoidable_usd, causes.usd());
-        presenter.line(&format!(
-            "{:>9.2} USD ({percent:.0} %)  {}: {}",
-            own.avoidable_usd,
-            cause.title(),
-            cause.advice()
-        ))?;
+    for own in &report.remembered {
+        let often = match own.times {
+            1 => String::new(),
+            times => format!(", said {}", counted(times as u64, "time")),
+        };
+        let asked = if own.is_sure { "" } else { ", would wait for your word" };
+        let day = own.at.strftime("%Y-%m-%d");
+        presenter.line(&format!("{} ({})", own.text, own.kind))?;
+        presenter.styled(TextStyle::Dim, &format!("    “{}”, {day}{often}{asked}\n", own.words))?;
     }
     Ok(())
 }
 
-fn total(groups: &BTreeMap<String, Group>) -> Group {
-    let mut all = Group::default();
-    for own in groups.values() {
-        all.merge(own);
-    }
-    all
-}
-
 /// What the dearest sessions cost as they went, and would have cost with us.
-fn compared(
-    agent: &Agent,
-    files: &[SessionFile],
-    sessions: &[SessionBill],
-) -> (Totals, Totals, usize) {
+fn compared(agent: &Agent, files: &[SessionFile], sessions: &[SessionBill]) -> Replayed {
     let config = agent.config();
     let options = Options {
         policies: vec![Policy::Recorded, Policy::Everfold],
@@ -135,5 +166,11 @@ fn compared(
         }
         count += 1;
     }
-    (ours, went, count)
+    Replayed {
+        sessions: count,
+        recorded_usd: went.usd,
+        everfold_usd: ours.usd,
+        everfold_background_usd: ours.background_usd,
+        everfold_rereads: ours.rereads,
+    }
 }

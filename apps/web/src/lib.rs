@@ -9,7 +9,7 @@
 //! - [`listen`]: starts it; [`PageListener`] serves.
 //! - `guard`: who may ask. Nothing behind it is asked by anybody else.
 //! - `site`: what the page is about; `ledger`: all sessions and their bills.
-//! - `pages`: one file for each.
+//! - `pages`: one file for each; `report`: what is printed instead, by itself.
 
 mod asset;
 mod error;
@@ -17,6 +17,7 @@ mod frame;
 mod guard;
 mod ledger;
 mod pages;
+pub mod report;
 mod server;
 mod site;
 mod token;

@@ -147,6 +147,9 @@ pub(crate) struct ReportArgs {
     /// For programs
     #[arg(long)]
     pub(crate) json: bool,
+    /// As a page of its own
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) html: bool,
 }
 
 /// `everfold doctor`.

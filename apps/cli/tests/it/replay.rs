@@ -227,6 +227,46 @@ fn pc14_a_report_writes_nothing_and_agrees_with_cost() {
 }
 
 #[test]
+fn pc14_a_report_names_what_would_have_been_remembered_and_prints_a_page() {
+    let desk = Desk::offline();
+    machine(&desk);
+    let said = |number: usize, text: &str| {
+        let line = serde_json::json!({"type": "user", "uuid": format!("u{number}"),
+            "parentUuid": null, "sessionId": "s-wish", "cwd": "/home/u/p", "version": "2.1.300",
+            "userType": "external", "timestamp": format!("2026-11-0{number}T10:00:00.000Z"),
+            "message": {"role": "user", "content": text}});
+        format!("{line}\n")
+    };
+    let lines = [
+        said(1, "Remember that deploys go out on Thursdays only."),
+        said(2, "What does this do?"),
+        said(
+            3,
+            "Please remember: the key is sk-ant-api03-aaaabbbbccccddddeeeeffffgggghhhhiiiijjjj",
+        ),
+        said(4, "Remember that deploys go out on Thursdays only."),
+        said(5, "Fix <script>alert(1)</script> and always run the linter before a commit."),
+    ];
+    let path = desk.files.home().join(".claude/projects/-home-u-p/s-wish.jsonl");
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(&path, lines.concat()).unwrap();
+    let report = desk.run(&["report", "--days", "36500", "--json"]).ok().json();
+    let first = &report["remembered"][0];
+    assert!(first["text"].as_str().unwrap().contains("Thursdays only"), "{report}");
+    assert_eq!((&first["times"], &first["is_sure"]), (&2.into(), &true.into()), "{report}");
+    assert!(first["words"].as_str().unwrap().starts_with("Remember that"), "{report}");
+    assert!(!report.to_string().contains("sk-ant"), "{report}");
+    let shown = desk.run(&["report", "--days", "36500"]).ok().out;
+    assert!(shown.contains("“Remember that deploys go out on Thursdays only.”"), "{shown}");
+    let page = desk.run(&["report", "--days", "36500", "--html"]).ok().out;
+    assert!(page.starts_with("<!DOCTYPE html>") && page.contains("Thursdays only"), "{page}");
+    for foreign in ["<script", "src=", "href=", "sk-ant"] {
+        assert!(!page.contains(foreign), "{foreign}");
+    }
+    assert!(!desk.files.home().join(".everfold").exists());
+}
+
+#[test]
 fn pc12_a_status_line_tells_window_cost_day_and_cache() {
     let desk = Desk::offline();
     std::fs::create_dir_all(desk.files.home().join(".everfold")).unwrap();
