@@ -19,7 +19,7 @@ use everfold_memory_recall::inject::{self, NamedMemory, ShownMemory};
 use everfold_memory_recall::{Hit, PromptPart, Ranking, RecallPrompt, Sense, Vectors};
 use everfold_memory_store::TopicPath;
 use everfold_memory_store::catalogue::{Card, Catalogue, Patience, known_tokens, rank_cards};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -32,6 +32,8 @@ const FILE_BYTES: u64 = 1024 * 1024;
 pub enum HitFilter {
     /// Every memory that has something of the text.
     All,
+    /// So many of them, the best first, and what is shown.
+    Best(usize),
     /// Only what is good enough to be shown.
     WorthShowing,
 }
@@ -200,18 +202,30 @@ impl Service {
         let sure = ranking.of_tier(RecallTier::Body).into_iter().filter(is_new).take(limits.bodies);
         let possible = ranking.of_tier(RecallTier::Line).into_iter().filter(is_new);
         let possible = possible.filter(is_unnamed).take(limits.lines);
-        let files: Vec<File> = sure.filter_map(|hit| File::read(placed.get(hit.index)?)).collect();
-        let lines: Vec<&Placed<'_>> = possible.filter_map(|hit| placed.get(hit.index)).collect();
+        let (sure, possible): (Vec<&Hit>, Vec<&Hit>) = (sure.collect(), possible.collect());
+        let file = |hit: &&Hit| File::read(placed.get(hit.index)?);
+        let files: Vec<File> = sure.iter().filter_map(file).collect();
+        let lines: Vec<&Placed<'_>> =
+            possible.iter().filter_map(|hit| placed.get(hit.index)).collect();
         let left = limits.session_bytes.saturating_sub(query.injected);
         let room = query.room.map_or(left, |room| room.min(left));
         let (shown, paths) = shown(&files, &lines, room, limits, now);
         let tiers = shown_tiers(shown.as_ref(), &paths);
-        let hits = ranking.hits.iter().filter_map(|hit| {
+        let maybe_shown: BTreeSet<usize> =
+            sure.iter().chain(&possible).map(|hit| hit.index).collect();
+        let hits = ranking.hits.iter().enumerate().filter_map(|(at, hit)| {
+            let is_wanted = match wanted {
+                HitFilter::All => true,
+                HitFilter::Best(most) => at < most,
+                HitFilter::WorthShowing => false,
+            };
+            if !is_wanted && !maybe_shown.contains(&hit.index) {
+                return None;
+            }
             let one = placed.get(hit.index)?;
             let path = one.path();
             let tier = tiers.get(&path).copied().unwrap_or_default();
-            let is_told = wanted == HitFilter::All || tier != RecallTier::None;
-            is_told.then(|| one.hit(path, hit, &ranking, tier))
+            (is_wanted || tier != RecallTier::None).then(|| one.hit(path, hit, &ranking, tier))
         });
         Recalled {
             hits: hits.collect(),

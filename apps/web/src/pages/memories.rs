@@ -15,6 +15,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+/// Most that are found by what they hold.
+const MOST_FOUND: usize = 500;
 /// Characters of a description in the list.
 const LINE_CHARS: usize = 160;
 
@@ -121,7 +123,7 @@ fn found(site: &Site, mut all: Vec<MemoryHead>, wanted: &Wanted) -> Result<Vec<M
         words.iter().all(|word| text.contains(word))
     };
     let query = RecallQuery { text: wanted.q.clone(), ..RecallQuery::default() };
-    let hits = site.service.recall(&query, HitFilter::All)?.hits;
+    let hits = site.service.recall(&query, HitFilter::Best(MOST_FOUND))?.hits;
     let has_words = |hit: &&RecallHit| !hit.reason.words.is_empty();
     let ranks: BTreeMap<&Path, usize> = hits
         .iter()

@@ -33,7 +33,7 @@ pub(crate) async fn show(
             None
         } else {
             let query = RecallQuery { text: asked.to_owned(), ..RecallQuery::default() };
-            Some(site.service.recall(&query, HitFilter::All)?)
+            Some(site.service.recall(&query, HitFilter::Best(HITS))?)
         };
         let body = html! {
             form class="search" action="/recall" {

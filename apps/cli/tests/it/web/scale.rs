@@ -122,6 +122,7 @@ fn measure(desk: &Desk) -> (Vec<(String, usize, Duration)>, u64) {
         let bytes = page.get(&path).len();
         let mut times: Vec<Duration> = (0..ROUNDS).map(|_| page.first_byte(&path)).collect();
         times.sort();
+        println!("{path}: at most {} MB so far", page.peak_kb() / 1_000);
         rows.push((path, bytes, times[ROUNDS / 2]));
     }
     (rows, page.peak_kb())
