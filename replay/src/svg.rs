@@ -210,7 +210,8 @@ fn panel(
     (y, tokens, usd): (usize, u64, f64),
 ) {
     let (top, bottom) = (y + 16, y + HEIGHT);
-    for (share, label) in [(0, String::new()), (1, grouped(tokens / 2)), (2, grouped(tokens))] {
+    let half = grouped(tokens / 2);
+    for (share, label) in [(0, "tokens".to_owned()), (1, half), (2, grouped(tokens))] {
         let at = bottom - (bottom - top) * share / 2;
         let _ = writeln!(
             out,
@@ -226,11 +227,14 @@ fn panel(
     let marks = (top, bottom);
     let cache = bottom + CACHE - 4;
     let money = bottom + CACHE + MONEY - 4;
-    for (name, at) in [("cache", cache), ("USD", money)] {
+    let most = format!("{usd:.4}");
+    let labels = [("cache", cache), (most.as_str(), money - MONEY + 18), ("USD", money)];
+    for (name, at) in labels {
         let _ =
             writeln!(out, "<text x=\"{}\" y=\"{at}\" text-anchor=\"end\">{name}</text>", LEFT - 6);
     }
     let step = step(columns);
+    requests(out, columns, (step, money));
     for (index, column) in columns.iter().enumerate() {
         let x = place(index, step);
         let tall = |part: u64| share(part, tokens) * as_number(CACHE - 10);
@@ -240,6 +244,32 @@ fn panel(
         let height = if usd > 0.0 { column.usd / usd * as_number(MONEY - 8) } else { 0.0 };
         bar(out, ("money", "#b5651d"), (x, as_number(money), step), height);
         mark(out, column.before, x + step / 2.0, marks);
+    }
+}
+
+/// The axis of requests: the first, the last, and the quarters between them.
+fn requests(out: &mut String, columns: &[Column], (step, foot): (f64, usize)) {
+    let last = columns.len().saturating_sub(1);
+    let mut ticks: Vec<usize> = (0..=4).map(|quarter| last * quarter / 4).collect();
+    ticks.dedup();
+    let _ = writeln!(
+        out,
+        "<line class=\"grid\" x1=\"{LEFT}\" x2=\"{}\" y1=\"{foot}\" y2=\"{foot}\" stroke=\"#999999\"/>\
+         <text x=\"{}\" y=\"{}\" text-anchor=\"end\">request</text>",
+        WIDTH - RIGHT,
+        LEFT - 6,
+        foot + 14
+    );
+    for index in ticks {
+        let Some(column) = columns.get(index) else { continue };
+        let number = if index == last { column.rounds.end } else { column.rounds.start + 1 };
+        let _ = writeln!(
+            out,
+            "<text x=\"{:.1}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
+            place(index, step) + step / 2.0,
+            foot + 14,
+            grouped(number as u64)
+        );
     }
 }
 

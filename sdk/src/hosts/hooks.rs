@@ -11,6 +11,7 @@
 //! waits for it. What takes longer is left to a worker ([`HostService::left`]), one
 //! for each session, which may ask a model ([`crate::Agent::review_host`]).
 
+mod cache_break;
 mod call;
 mod compact;
 mod end;

@@ -424,3 +424,50 @@ fn x1_c6_a_switch_turns_each_part_off() {
     run("EVERFOLD_FLAG_EXTRACT", "Stop", json!({}));
     assert_eq!(desk.run(&["memory", "list", "--json"]).ok().json().as_array().unwrap().len(), 1);
 }
+
+#[test]
+fn pc12_a_broken_cache_is_told_once_with_its_cost_and_cause() {
+    let desk = Desk::offline();
+    let transcript = desk.files.home().join(".claude/projects/-p/s.jsonl");
+    std::fs::create_dir_all(transcript.parent().unwrap()).unwrap();
+    let user = |id: &str, at: &str, text: &str| {
+        json!({"type": "user", "uuid": id, "parentUuid": null, "sessionId": "s", "cwd": "/p",
+            "version": "2.1.300", "userType": "external", "timestamp": at,
+            "message": {"role": "user", "content": text}})
+    };
+    let answer = |id: &str, at: &str, read: u64, written: u64| {
+        json!({"type": "assistant", "uuid": id, "parentUuid": null, "sessionId": "s", "cwd": "/p",
+            "version": "2.1.300", "timestamp": at, "requestId": format!("req_{id}"),
+            "message": {"role": "assistant", "id": format!("msg_{id}"), "type": "message",
+                "model": "claude-opus-4-5", "content": [{"type": "text", "text": "Yes."}],
+                "stop_reason": "end_turn",
+                "usage": {"input_tokens": 3, "cache_read_input_tokens": read,
+                    "cache_creation_input_tokens": written, "output_tokens": 5}}})
+    };
+    let first = [
+        user("u1", "2026-11-16T10:00:00.000Z", "begin"),
+        answer("a1", "2026-11-16T10:00:05.000Z", 0, 100_000),
+    ];
+    let broken = [
+        user("u2", "2026-11-16T10:01:00.000Z", "go on"),
+        answer("a2", "2026-11-16T10:01:05.000Z", 0, 101_000),
+    ];
+    let whole = [
+        user("u3", "2026-11-16T10:02:00.000Z", "and now?"),
+        answer("a3", "2026-11-16T10:02:05.000Z", 101_000, 500),
+    ];
+    let mut lines = String::new();
+    let mut told = Vec::new();
+    for turn in [first, broken, whole] {
+        lines += &turn.map(|line| format!("{line}\n")).concat();
+        std::fs::write(&transcript, &lines).unwrap();
+        let more = json!({"transcript_path": transcript, "stop_hook_active": false});
+        told.push(hook(&desk, "Stop", &more).ok().out);
+    }
+    assert_eq!((told[0].as_str(), told[2].as_str()), ("", ""), "{told:?}");
+    let notice: Value = serde_json::from_str(&told[1]).unwrap();
+    let notice = notice["systemMessage"].as_str().unwrap();
+    // Written for 6.25 instead of read for 0.50 USD a million.
+    assert!(notice.contains("100,000 tokens were paid for again ($0.57)"), "{notice}");
+    assert!(notice.contains("from the first token"), "{notice}");
+}

@@ -81,6 +81,9 @@ fn pc7_c3_transcripts_of_others_are_shown_as_a_table_and_a_picture() {
     }
     let drawn = std::fs::read_to_string(drawing).unwrap();
     assert!(drawn.starts_with("<svg ") && drawn.ends_with("</svg>\n"));
+    for axis in [">tokens</text>", ">USD</text>", ">request</text>", ">1</text>"] {
+        assert!(drawn.contains(axis), "PC13: {axis}");
+    }
     assert_eq!(drawn.matches("font-weight=\"bold\"").count(), 2 + 2 * 7);
     // A directory stands for the transcripts in it.
     let all = desk.run(&["replay", &desk.files.root().display().to_string(), "--json"]).ok().json();

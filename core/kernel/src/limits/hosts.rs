@@ -16,6 +16,8 @@ limits! {
         input_bytes: u64 = 64 * 1024 * 1024,
         /// Bytes at the end of a host's transcript that are looked at in one go.
         transcript_bytes: u64 = 8 * 1024 * 1024,
+        /// US cents from which a broken prompt cache of another agent is told of; 0 never tells.
+        break_cents: u64 = 25,
         /// Changes of memories that the start of a session names.
         changes: usize = 20,
         /// Characters of the person's words that are kept over a summary.

@@ -2,7 +2,7 @@
 
 use super::call::HostCall;
 use everfold_kernel::record::neutralise;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 /// An answer to a hook.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -10,6 +10,8 @@ pub struct HostReply {
     context: Option<String>,
     /// What the host's model is to do before it stops.
     task: Option<String>,
+    /// What the person is told.
+    notice: Option<String>,
     work: Work,
 }
 
@@ -50,6 +52,11 @@ impl HostReply {
         Self { context, ..self }
     }
 
+    /// The same, and the person is told something.
+    pub(super) fn with_notice(self, notice: Option<String>) -> Self {
+        Self { notice, ..self }
+    }
+
     /// Whether a worker is to be started ([`super::HostService::work`]).
     #[must_use]
     pub fn has_work(&self) -> bool {
@@ -60,14 +67,19 @@ impl HostReply {
     /// nothing at all otherwise, as plain text could be taken for context.
     #[must_use]
     pub fn output(&self, call: &HostCall) -> Option<String> {
-        if let Some(task) = &self.task {
-            return Some(json!({"decision": "block", "reason": task}).to_string());
+        let mut output = Map::new();
+        if let Some(notice) = &self.notice {
+            output.insert("systemMessage".to_owned(), json!(notice));
         }
-        let context = self.context.as_ref().filter(|_| call.event.takes_context())?;
-        let output = json!({
-            "hookSpecificOutput": {"hookEventName": call.name, "additionalContext": context},
-        });
-        Some(output.to_string())
+        let context = self.context.as_ref().filter(|_| call.event.takes_context());
+        if let Some(task) = &self.task {
+            output.insert("decision".to_owned(), json!("block"));
+            output.insert("reason".to_owned(), json!(task));
+        } else if let Some(context) = context {
+            let told = json!({"hookEventName": call.name, "additionalContext": context});
+            output.insert("hookSpecificOutput".to_owned(), told);
+        }
+        (!output.is_empty()).then(|| Value::Object(output).to_string())
     }
 }
 

@@ -7,7 +7,7 @@ use super::host_transcript::news;
 use super::notes::{Ended, Note, Notes};
 use super::reply::HostReply;
 use crate::error::Error;
-use crate::hosts::{Delegate, HostService};
+use crate::hosts::{Delegate, HostKind, HostService};
 use everfold_engine::extract::{ReviewContext, ReviewSpan, Worth, proposal, review, worth};
 use everfold_kernel::ports::{MemoryAuthor, MemoryWriter};
 use everfold_kernel::{Flag, Record, RecordId, SessionId, Testimony};
@@ -49,8 +49,9 @@ impl HostService {
         if call.event == HostEvent::Stop {
             notes.note(Note::Answered);
         }
+        let notice = self.break_notice(call);
         if !self.is_on(Flag::Extract) {
-            return Ok(HostReply::nothing());
+            return Ok(HostReply::nothing().with_notice(notice));
         }
         let Some(path) = call.transcript() else {
             // A host without a transcript says what the person typed.
@@ -62,24 +63,32 @@ impl HostService {
         };
         let delegate = self.delegate(call.host(self.claude.as_ref()));
         let looked = self.look(&path, call.session(), &delegate, notes)?;
-        match (delegate, looked) {
+        let reply = match (delegate, looked) {
             (Delegate::Ask, Looked::WorthAsking) if self.may_ask(call, notes) => {
                 notes.note(Note::Asked);
-                Ok(HostReply::go_on(ASK))
+                HostReply::go_on(ASK)
             }
             (Delegate::Model | Delegate::Program(_), Looked::News | Looked::WorthAsking) => {
                 notes.note(Note::Left { transcript: Some(path), ended: Ended::No });
-                Ok(HostReply::hand_over())
+                HostReply::hand_over()
             }
-            _ => Ok(HostReply::nothing()),
-        }
+            _ => HostReply::nothing(),
+        };
+        Ok(reply.with_notice(notice))
+    }
+
+    /// A word about a broken cache, for the one host that shows it to the person
+    /// and tells what its requests read (PC12); once for a turn.
+    fn break_notice(&self, call: &HostCall) -> Option<String> {
+        let is_claude = call.host(self.claude.as_ref()) == Some(HostKind::Claude);
+        let is_end = call.event == HostEvent::Stop && !is_asked(call);
+        if is_claude && is_end { self.told_of_breaks(&call.transcript()?) } else { None }
     }
 
     /// Whether the host's model is asked to save (X7): now and then, never because
     /// it was, and not where it saves by itself.
     fn may_ask(&self, call: &HostCall, notes: &Notes) -> bool {
-        let is_asked = call.field("stop_hook_active") == Some(&Value::Bool(true));
-        call.event == HostEvent::Stop && !is_asked && notes.asked < self.limits.beside.asks
+        call.event == HostEvent::Stop && !is_asked(call) && notes.asked < self.limits.beside.asks
     }
 
     /// Keeps by rule what the person asked to keep since the last look. Says
@@ -160,4 +169,9 @@ impl HostService {
         }
         Ok(true)
     }
+}
+
+/// Whether the host goes on because a hook asked it to.
+fn is_asked(call: &HostCall) -> bool {
+    call.field("stop_hook_active") == Some(&Value::Bool(true))
 }
