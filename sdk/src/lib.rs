@@ -131,6 +131,8 @@ mod styles;
 pub mod team;
 #[cfg(feature = "agent")]
 mod turn;
+#[cfg(feature = "agent")]
+#[doc(hidden)]
 pub mod unsaved;
 
 #[cfg(feature = "agent")]

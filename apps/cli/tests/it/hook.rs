@@ -468,6 +468,6 @@ fn pc12_a_broken_cache_is_told_once_with_its_cost_and_cause() {
     let notice: Value = serde_json::from_str(&told[1]).unwrap();
     let notice = notice["systemMessage"].as_str().unwrap();
     // Written for 6.25 instead of read for 0.50 USD a million.
-    assert!(notice.contains("100,000 tokens were paid for again ($0.57)"), "{notice}");
+    assert!(notice.contains("100,003 tokens were paid for again ($0.58)"), "{notice}");
     assert!(notice.contains("from the first token"), "{notice}");
 }
