@@ -12,7 +12,7 @@ use everfold::bills::{self, Group, GroupBy, SessionBill};
 use everfold::session_files::SessionFile;
 use everfold::unsaved::unsaved;
 use everfold::{Agent, replay_file};
-use everfold_page::report::{AgentBill, Replayed, Report, Saving};
+use everfold_page::report::{AgentBill, ComparedSessions, FirstReport, Saving};
 use everfold_replay::{BillCause, CauseCost, Causes, Options, Policy, Totals};
 use jiff::Timestamp;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ pub(crate) async fn run(env: &ProcessEnv, args: &ReportArgs, presenter: &Present
     let mut remembered = unsaved(&files, limits, usize::MAX);
     remembered.retain(|own| own.at.as_second() >= since);
     remembered.truncate(REMEMBERED);
-    let report = Report {
+    let report = FirstReport {
         days: args.days,
         sessions: sessions.len(),
         remembered,
@@ -57,7 +57,7 @@ pub(crate) async fn run(env: &ProcessEnv, args: &ReportArgs, presenter: &Present
 }
 
 /// What was paid, for whom and for what.
-fn billed(sessions: &[SessionBill], causes: &Causes) -> Report {
+fn billed(sessions: &[SessionBill], causes: &Causes) -> FirstReport {
     let groups = bills::groups(sessions, GroupBy::Agent);
     let bill = |(agent, own): (&String, &Group)| AgentBill {
         agent: agent.clone(),
@@ -71,15 +71,15 @@ fn billed(sessions: &[SessionBill], causes: &Causes) -> Report {
         advice: cause.advice(),
         usd: own.avoidable_usd,
     };
-    Report {
+    FirstReport {
         usd: groups.values().map(|own| own.usd).sum(),
         agents,
         savings: causes.worst().into_iter().map(saving).collect(),
-        ..Report::default()
+        ..FirstReport::default()
     }
 }
 
-fn show(report: &Report, bill: f64, presenter: &Presenter) -> Result<()> {
+fn show(report: &FirstReport, bill: f64, presenter: &Presenter) -> Result<()> {
     let heading = format!(
         "the last {}: {} of {}, {:.2} USD\n",
         counted(u64::from(report.days), "day"),
@@ -122,7 +122,7 @@ fn show(report: &Report, bill: f64, presenter: &Presenter) -> Result<()> {
     Ok(())
 }
 
-fn show_remembered(report: &Report, presenter: &Presenter) -> Result<()> {
+fn show_remembered(report: &FirstReport, presenter: &Presenter) -> Result<()> {
     if !report.remembered.is_empty() {
         let title = "\nwhat would have been remembered, with the words it rests on\n";
         presenter.styled(TextStyle::Bold, title)?;
@@ -132,7 +132,7 @@ fn show_remembered(report: &Report, presenter: &Presenter) -> Result<()> {
             1 => String::new(),
             times => format!(", said {}", counted(times as u64, "time")),
         };
-        let asked = if own.is_sure { "" } else { ", would wait for your word" };
+        let asked = if own.is_sure { "" } else { ", would wait in the inbox" };
         let day = own.at.strftime("%Y-%m-%d");
         presenter.line(&format!("{} ({})", own.text, own.kind))?;
         presenter.styled(TextStyle::Dim, &format!("    “{}”, {day}{often}{asked}\n", own.words))?;
@@ -141,7 +141,7 @@ fn show_remembered(report: &Report, presenter: &Presenter) -> Result<()> {
 }
 
 /// What the dearest sessions cost as they went, and would have cost with us.
-fn compared(agent: &Agent, files: &[SessionFile], sessions: &[SessionBill]) -> Replayed {
+fn compared(agent: &Agent, files: &[SessionFile], sessions: &[SessionBill]) -> ComparedSessions {
     let config = agent.config();
     let options = Options {
         policies: vec![Policy::Recorded, Policy::Everfold],
@@ -166,7 +166,7 @@ fn compared(agent: &Agent, files: &[SessionFile], sessions: &[SessionBill]) -> R
         }
         count += 1;
     }
-    Replayed {
+    ComparedSessions {
         sessions: count,
         recorded_usd: went.usd,
         everfold_usd: ours.usd,

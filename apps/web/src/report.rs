@@ -9,7 +9,7 @@ use serde::Serialize;
 
 /// What the sessions of every agent on a machine cost, and what would change it.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Report {
+pub struct FirstReport {
     pub days: u32,
     pub sessions: usize,
     pub usd: f64,
@@ -17,7 +17,7 @@ pub struct Report {
     pub agents: Vec<AgentBill>,
     /// The dearest causes that something can be done about.
     pub savings: Vec<Saving>,
-    pub replayed: Replayed,
+    pub replayed: ComparedSessions,
     /// What would have been remembered, the surest first.
     pub remembered: Vec<UnsavedMemory>,
 }
@@ -40,7 +40,7 @@ pub struct Saving {
 
 /// What the dearest sessions cost, and would have cost with us.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Replayed {
+pub struct ComparedSessions {
     pub sessions: usize,
     pub recorded_usd: f64,
     pub everfold_usd: f64,
@@ -48,7 +48,7 @@ pub struct Replayed {
     pub everfold_rereads: u64,
 }
 
-impl Report {
+impl FirstReport {
     /// The report as a page of its own.
     #[must_use]
     pub fn html(&self) -> String {
@@ -142,7 +142,7 @@ impl Report {
                             p class="quiet" {
                                 "“" (own.words) "”, " (own.at.strftime("%Y-%m-%d").to_string())
                                 @if own.times > 1 { ", said " (counted(own.times as u64, "time")) }
-                                @if !own.is_sure { ", would wait for your word" }
+                                @if !own.is_sure { ", would wait in the inbox" }
                             }
                         }
                     }
