@@ -27,7 +27,7 @@ fn is_spilled(result: &str) -> bool {
 #[test]
 fn l1_1_a_result_over_its_cap_goes_to_disk_whole_and_a_preview_stays() {
     let stage = Stage::new(worker);
-    stage.ask("run seq 1 20000 and true and seq 1 5000");
+    stage.ask("run seq -w 1 20000 and true and seq 1 5000");
     let request = stage.last();
     let shown = results(&request);
     assert!(is_spilled(&shown[0]), "{}", shown[0]);
@@ -36,21 +36,17 @@ fn l1_1_a_result_over_its_cap_goes_to_disk_whole_and_a_preview_stays() {
     let files = spilled(&stage);
     assert_eq!(files.len(), 1);
     let whole = std::fs::read_to_string(&files[0]).unwrap();
-    let expected: String = (1..=20_000).map(|n| format!("{n}\n")).collect();
+    let expected: String = (1..=20_000).map(|n| format!("{n:05}\n")).collect();
     assert_eq!(whole.trim_end(), expected.trim_end());
     let call = super::blocks(&request).into_iter().find(|block| block["type"] == "tool_use");
     let id = call.unwrap()["id"].as_str().unwrap().to_owned();
     assert_eq!(files[0].file_name().unwrap().to_str().unwrap(), format!("{id}.txt"));
     assert!(shown[0].contains(&files[0].display().to_string()), "{}", shown[0]);
-    // The preview is the start of it, to the last newline within 2,000 bytes.
-    let start = shown[0].find("1\n2\n3\n").unwrap();
-    let preview: String = shown[0][start..]
-        .lines()
-        .take_while(|line| line.parse::<u32>().is_ok())
-        .map(|l| format!("{l}\n"))
-        .collect();
-    assert!(preview.len() <= 2_000 && preview.len() > 1_990, "{}", preview.len());
-    assert!(expected.starts_with(&preview));
+    // The preview is the start of it, to the last newline within 2,000 bytes: 333 lines.
+    let start = shown[0].find("00001\n").unwrap();
+    let numbers = |line: &&str| !line.is_empty() && line.bytes().all(|byte| byte.is_ascii_digit());
+    let preview: Vec<&str> = shown[0][start..].lines().take_while(numbers).collect();
+    assert_eq!((preview.len(), preview.last()), (333, Some(&"00333")), "{}", shown[0]);
 }
 
 #[test]
@@ -60,6 +56,12 @@ fn l1_2_what_is_read_from_a_file_stays_whole() {
     stage.ask("read big.txt");
     let shown = results(&stage.last()).remove(0);
     assert!(!is_spilled(&shown) && shown.len() > 70_000, "{}", shown.len());
+    // A picture of 100 kB is in the request as one, too.
+    let mut png = vec![0x89, b'P', b'N', b'G', 0x0d, 0x0a, 0x1a, 0x0a];
+    png.resize(100_000, 0);
+    std::fs::write(stage.desk.files.project().join("pic.png"), png).unwrap();
+    stage.more("read pic.png");
+    assert!(text(&stage.last()).contains(r#""type":"image""#), "pictures stay inline");
     assert!(spilled(&stage).is_empty());
 }
 
