@@ -10,7 +10,7 @@ pub use groups::{Group, GroupBy, causes, groups, monday};
 
 use crate::error::Error;
 use crate::replay::{Replayed, replay_file};
-use crate::session_files::{SessionFile, head_of};
+use crate::session_files::{SessionFile, head_of, is_there};
 use everfold_disk::atomic::{self, FileReaders};
 use everfold_disk::jsonl;
 use everfold_foreign::Format;
@@ -322,7 +322,7 @@ impl FreshLines {
         let Self { mut bytes, paths } = self;
         read_index(path, head, &mut |line, own| {
             // Files that are gone need no line.
-            if !paths.contains(&own.path) && own.path.exists() {
+            if !paths.contains(&own.path) && is_there(&own.path) {
                 bytes.push(b'\n');
                 bytes.extend_from_slice(line.trim_ascii_end());
             }

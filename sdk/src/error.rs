@@ -35,6 +35,9 @@ pub enum Error {
     /// A team's memories.
     #[error(transparent)]
     Team(#[from] everfold_memory_team::Error),
+    /// Sessions of opencode.
+    #[error(transparent)]
+    Opencode(#[from] everfold_opencode::Error),
     /// Letters.
     #[error(transparent)]
     Post(#[from] everfold_kernel::ports::PostError),
@@ -57,6 +60,7 @@ impl Classify for Error {
             Self::Memory(error) => error.class(),
             Self::Memories(error) => error.class(),
             Self::Team(error) => error.class(),
+            Self::Opencode(error) => error.class(),
             Self::Post(error) => error.class(),
             Self::Disk(error) => error.class(),
             Self::Transcript(error) => error.class(),

@@ -1,7 +1,7 @@
 //! Replaying transcripts that lie on disk (PC7).
 
 use crate::error::Error;
-use everfold_disk::jsonl;
+use crate::session_files::read_lines;
 use everfold_foreign::{About, Reader, Thread, TranscriptEvent, What};
 use everfold_kernel::Entry;
 use everfold_replay::{Glance, Lanes, Options, Outcome, Policy, Step, Steps};
@@ -73,7 +73,7 @@ fn as_shown(path: &Path, options: &Options) -> Result<Options, Error> {
                 model = Some(entry.model.clone());
             }
         };
-        jsonl::read(path, options.limits.transcript_line_bytes, &mut |line| {
+        read_lines(path, options.limits.transcript_line_bytes, &mut |line| {
             reader.push(line, sink);
         })?;
         reader.finish(sink);
@@ -113,7 +113,7 @@ impl Feed {
     fn read(&mut self, path: &Path, max_line: u64) -> Result<About, Error> {
         let mut reader = Reader::new();
         let before = self.threads;
-        let seen = jsonl::read(path, max_line, &mut |line| {
+        let seen = read_lines(path, max_line, &mut |line| {
             reader.push(line, &mut |told| self.take(told, before));
             self.bytes += line.len();
             if self.bytes >= BATCH_BYTES {

@@ -3,6 +3,8 @@
 //! Nothing is opened here but directories. Files of sub-agents belong to the
 //! session beside them and are not listed by themselves.
 
+use crate::error::Error;
+use everfold_disk::jsonl::{self, LinesSeen};
 use everfold_foreign::{TranscriptEvent, What};
 use everfold_kernel::phrase::cut;
 use everfold_kernel::{BlockView, Entry, UserOrigin};
@@ -25,6 +27,8 @@ pub enum SessionOwner {
     Gemini,
     /// pi.
     Pi,
+    /// opencode.
+    Opencode,
     /// Whoever a file says itself.
     Unknown,
 }
@@ -77,6 +81,9 @@ impl SessionPlaces {
         }
         places.extend(under(".gemini/tmp").map(|at| (SessionOwner::Gemini, at)));
         places.extend(under(".pi/agent/sessions").map(|at| (SessionOwner::Pi, at)));
+        let data = named("XDG_DATA_HOME", ".local/share").map(|data| data.join("opencode"));
+        let database = data.map(|at| at.join(everfold_opencode::DATABASE));
+        places.extend(database.map(|at| (SessionOwner::Opencode, at)));
         // One place may be both ours and another agent's (X5).
         let mut known: Vec<(SessionOwner, PathBuf)> = Vec::new();
         for (owner, at) in places {
@@ -93,11 +100,38 @@ impl SessionPlaces {
     pub fn files(&self) -> Vec<SessionFile> {
         let mut found = Vec::new();
         for (owner, at) in &self.0 {
-            walk(at, *owner, DEPTH, &mut found);
+            match owner {
+                SessionOwner::Opencode => found.extend(in_database(at)),
+                owner => walk(at, *owner, DEPTH, &mut found),
+            }
         }
         found.sort_by(|one, other| (one.modified, &one.path).cmp(&(other.modified, &other.path)));
         found
     }
+}
+
+/// Hands every line of a session to `sink`, whatever it lies in: a file, or
+/// opencode's database.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn read_lines(
+    path: &Path,
+    max_line: u64,
+    sink: &mut dyn FnMut(&[u8]),
+) -> Result<LinesSeen, Error> {
+    match everfold_opencode::named_by(path) {
+        Some((database, id)) => {
+            let lines = everfold_opencode::read(database, id, sink)?;
+            Ok(LinesSeen { lines, ..LinesSeen::default() })
+        }
+        None => Ok(jsonl::read(path, max_line, sink)?),
+    }
+}
+
+/// Whether a session is still there.
+pub(crate) fn is_there(path: &Path) -> bool {
+    path.exists() || everfold_opencode::named_by(path).is_some()
 }
 
 /// Every session in a directory and those below it, by their names.
@@ -107,6 +141,24 @@ pub fn sessions_below(directory: &Path) -> Vec<SessionFile> {
     walk(directory, SessionOwner::Unknown, DEPTH, &mut found);
     found.sort_by(|one, other| one.path.cmp(&other.path));
     found
+}
+
+/// The sessions of opencode. A database that cannot be read has none to show.
+fn in_database(database: &Path) -> Vec<SessionFile> {
+    if !database.is_file() {
+        return Vec::new();
+    }
+    let found = everfold_opencode::sessions(database).unwrap_or_else(|error| {
+        tracing::warn!(%error, "sessions of opencode are left out");
+        Vec::new()
+    });
+    let file = |own: everfold_opencode::OpencodeSession| SessionFile {
+        path: own.path,
+        owner: SessionOwner::Opencode,
+        bytes: own.bytes,
+        modified: own.modified,
+    };
+    found.into_iter().map(file).collect()
 }
 
 fn walk(directory: &Path, owner: SessionOwner, depth: usize, found: &mut Vec<SessionFile>) {
@@ -144,7 +196,16 @@ const TITLE_CHARS: usize = 120;
 pub fn head_of(path: &Path) -> SessionHead {
     let mut head = Vec::new();
     // One that cannot be read says nothing.
-    let _ = fs::File::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head));
+    if everfold_opencode::named_by(path).is_some() {
+        let _ = read_lines(path, HEAD_BYTES, &mut |line| {
+            if (head.len() as u64) < HEAD_BYTES {
+                head.extend_from_slice(line);
+                head.push(b'\n');
+            }
+        });
+    } else {
+        let _ = fs::File::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head));
+    }
     let mut reader = everfold_foreign::Reader::new();
     let mut title = None;
     let mut take = |told: TranscriptEvent| {
@@ -202,6 +263,8 @@ mod tests {
         put(".gemini/tmp/x/chats/session-1.jsonl");
         put(".pi/agent/sessions/--p--/c.jsonl");
         put(".claude/history.jsonl");
+        // Nothing of opencode's can be read here, and the others are there.
+        put(".local/share/opencode/opencode.db");
         let own = home.path().join(".everfold");
         let places = SessionPlaces::of(&own, Some(home.path()), &BTreeMap::new());
         let mut owners: Vec<SessionOwner> = places.files().iter().map(|own| own.owner).collect();

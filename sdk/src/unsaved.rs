@@ -1,8 +1,7 @@
 //! What people asked their agents to keep in sessions that are there already
 //! (PC14): found by rule in what they typed. Nothing is kept by looking.
 
-use crate::session_files::SessionFile;
-use everfold_disk::jsonl;
+use crate::session_files::{SessionFile, read_lines};
 use everfold_foreign::{Reader, Thread, TranscriptEvent, What};
 use everfold_kernel::limits::Limits;
 use everfold_kernel::phrase::cut;
@@ -53,7 +52,7 @@ pub fn unsaved(files: &[SessionFile], limits: &Limits, most: usize) -> Vec<Unsav
         };
         let mut reader = Reader::new();
         // What cannot be read says nothing; the bill tells of it.
-        let _ = jsonl::read(&file.path, limits.transcript_line_bytes, &mut |line| {
+        let _ = read_lines(&file.path, limits.transcript_line_bytes, &mut |line| {
             reader.push(line, &mut take);
         });
         reader.finish(&mut take);

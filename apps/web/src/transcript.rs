@@ -7,10 +7,10 @@ pub(crate) use head::{HeadKind, MessageHead, texts};
 
 use crate::error::Error;
 use crate::ledger::SessionRow;
-use everfold::disk::jsonl;
 use everfold::foreign::{About, Reader, Thread, TranscriptEvent, What};
 use everfold::kernel::{Entry, MessageId, Record};
 use everfold::observed::{BodyShares, ObservedBodies};
+use everfold::session_files::read_lines;
 use everfold::{Agent, Replayed, replay_file};
 use everfold_replay::{Bill, LaneReport, Options, Policy};
 use std::collections::BTreeMap;
@@ -187,8 +187,7 @@ fn records(
             sink(told.thread, record);
         }
     };
-    let read = jsonl::read(path, line_bytes, &mut |line| reader.push(line, &mut take));
-    read.map_err(everfold::Error::from)?;
+    read_lines(path, line_bytes, &mut |line| reader.push(line, &mut take))?;
     reader.finish(&mut take);
     Ok(())
 }

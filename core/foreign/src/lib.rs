@@ -1,8 +1,8 @@
 //! Transcripts of several agents, read line by line into the kernel's records
 //! (PC7, C3).
 //!
-//! Ours, Claude Code's (all generations), Codex rollouts, sessions of pi and of
-//! Gemini CLI. What a [`Reader`] tells is the conversation *as it went*: every
+//! Ours, Claude Code's (all generations), Codex rollouts, sessions of pi, of
+//! Gemini CLI and of opencode. What a [`Reader`] tells is the conversation *as it went*: every
 //! response once, its blocks together and in order, its usage once, results
 //! after their calls; sidechains as threads of their own; boundaries where they
 //! were; branches that were left taken back where that happened. Unlike a
@@ -37,6 +37,7 @@ mod claude;
 mod codex;
 mod fields;
 mod gemini;
+mod opencode;
 mod origin;
 mod pi;
 mod reader;

@@ -3,6 +3,7 @@
 use crate::claude::Claude;
 use crate::codex::Codex;
 use crate::gemini::{Gemini, is_gemini};
+use crate::opencode::{Opencode, is_opencode};
 use crate::origin::Origins;
 use crate::pi::Pi;
 use crate::tally::ImportTally;
@@ -22,6 +23,7 @@ pub enum Format {
     Pi,
     /// A session of Gemini CLI.
     Gemini,
+    Opencode,
 }
 
 impl Format {
@@ -34,6 +36,7 @@ impl Format {
             Self::Codex => "Codex",
             Self::Pi => "pi",
             Self::Gemini => "Gemini CLI",
+            Self::Opencode => "opencode",
         }
     }
 }
@@ -99,6 +102,7 @@ enum Form {
     Codex(Box<Codex>),
     Pi(Box<Pi>),
     Gemini(Box<Gemini>),
+    Opencode(Box<Opencode>),
 }
 
 impl Reader {
@@ -142,6 +146,10 @@ impl Reader {
                 Ok(fields) => gemini.push(&fields, number, about, sink),
                 Err(error) => self.refuse(&error),
             },
+            Some(Form::Opencode(opencode)) => match object(line) {
+                Ok(fields) => opencode.push(&fields, number, about, sink),
+                Err(error) => self.refuse(&error),
+            },
             None => about.tally.skip("of no known transcript", number),
         }
     }
@@ -164,7 +172,7 @@ impl Reader {
             Some(Form::Claude(claude)) => claude.finish(sink),
             Some(Form::Codex(codex)) => codex.finish(sink),
             Some(Form::Gemini(gemini)) => gemini.finish(sink),
-            Some(Form::Pi(_)) | None => {}
+            Some(Form::Pi(_) | Form::Opencode(_)) | None => {}
         }
         self.about
     }
@@ -201,6 +209,9 @@ fn form_of(fields: &Map<String, Value>) -> Option<Form> {
     let kind = fields.get("type").and_then(Value::as_str).unwrap_or("");
     if has("payload") || has("record_type") || (kind.is_empty() && has("instructions")) {
         return Some(Form::Codex(Box::default()));
+    }
+    if is_opencode(fields) {
+        return Some(Form::Opencode(Box::default()));
     }
     if is_gemini(fields) {
         return Some(Form::Gemini(Box::default()));

@@ -3,7 +3,7 @@
 
 use crate::args::{By, CostArgs};
 use crate::causes::{self, share};
-use crate::presenter::{Presenter, TextStyle, grouped};
+use crate::presenter::{Presenter, TextStyle, counted, grouped};
 use crate::setup::ProcessEnv;
 use anyhow::Result;
 use everfold::Agent;
@@ -93,8 +93,8 @@ pub(crate) fn run(
     }
     let agents = groups_by_agent(&book.sessions);
     presenter.line(&format!(
-        "{} sessions of {agents}: {:.2} USD",
-        book.sessions.len(),
+        "{} of {agents}: {:.2} USD",
+        counted(book.sessions.len() as u64, "session"),
         total.usd
     ))?;
     presenter.table(&table(by, &groups, &total))?;

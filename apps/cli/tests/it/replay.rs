@@ -187,6 +187,75 @@ fn pc10_every_agent_s_sessions_are_found_and_summed() {
     assert!(!desk.files.home().join(".everfold").exists(), "who never used us gets no home");
 }
 
+/// opencode's database, with what version 1.18 writes for two turns.
+fn opencode(desk: &Desk) -> std::path::PathBuf {
+    let path = desk.files.home().join(".local/share/opencode/opencode.db");
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let own = rusqlite::Connection::open(&path).unwrap();
+    own.execute_batch(
+        "create table session (id text primary key, directory text, version text, time_updated integer);
+         create table message (id text primary key, session_id text, time_created integer, data text);
+         create table part (id text primary key, message_id text, session_id text, data text);
+         insert into session values ('ses_e1af', '/home/u/p', '1.18.33', 1794843820221);",
+    )
+    .unwrap();
+    let at = 1_794_843_812_714_i64;
+    let answer = |step: i64, read: u64, written: u64, finish: &str| {
+        serde_json::json!({"role": "assistant", "modelID": "claude-opus-4-5", "providerID": "anthropic",
+            "time": {"created": at + step}, "finish": finish, "cost": 0.1,
+            "tokens": {"input": 10, "output": 20, "reasoning": 5,
+                "cache": {"read": read, "write": written}}})
+    };
+    let user = |step: i64| serde_json::json!({"role": "user", "time": {"created": at + step}});
+    let tool = serde_json::json!({"type": "tool", "tool": "bash", "callID": "call_1",
+        "state": {"status": "completed", "input": {"command": "echo hi"}, "output": "hi\n"}});
+    let said = |text: &str| serde_json::json!({"type": "text", "text": text});
+    let messages = [
+        (user(0), said("Remember that releases are cut on Mondays.")),
+        (answer(1_000, 0, 40_000, "tool-calls"), tool),
+        (answer(2_000, 40_000, 300, "stop"), said("All done.")),
+        (user(60_000), said("and now?")),
+        (answer(61_000, 40_300, 200, "stop"), said("Nothing.")),
+    ];
+    for (number, (data, part)) in messages.iter().enumerate() {
+        let (id, created) = (format!("msg_{number}"), data["time"]["created"].as_i64().unwrap());
+        own.execute(
+            "insert into message values (?1, 'ses_e1af', ?2, ?3)",
+            (&id, created, data.to_string()),
+        )
+        .unwrap();
+        own.execute(
+            "insert into part values (?1, ?2, 'ses_e1af', ?3)",
+            (format!("prt_{number}"), &id, part.to_string()),
+        )
+        .unwrap();
+    }
+    path
+}
+
+#[test]
+fn pc10_opencodes_database_is_read_and_left_as_it_is() {
+    let desk = Desk::offline();
+    let path = opencode(&desk);
+    let before = std::fs::read(&path).unwrap();
+    let cost = desk.run(&["cost", "--agents", "--json"]).ok().json();
+    assert_eq!(cost["groups"][0]["key"], "opencode", "{cost}");
+    assert_eq!(cost["groups"][0]["requests"], 3, "{cost}");
+    // 5, 0.50, 6.25 and 25 USD a million for input, reads, writes and answers.
+    let usd = 30.0 * 5e-6 + 80_300.0 * 0.5e-6 + 40_500.0 * 6.25e-6 + 75.0 * 25e-6;
+    assert!((cost["total"]["usd"].as_f64().unwrap() - usd).abs() < 1e-9, "{usd} {cost}");
+    let one = desk.run(&["replay", "ses_e1af", "--json"]).ok().json();
+    assert_eq!(one["sessions"][0]["format"], "opencode", "{one}");
+    let report = desk.run(&["report", "--days", "36500", "--json"]).ok().json();
+    assert!(report["remembered"][0]["text"].as_str().unwrap().contains("Mondays"), "{report}");
+    // With a home of ours the index remembers it, and the second look is the same.
+    std::fs::create_dir_all(desk.files.home().join(".everfold")).unwrap();
+    assert_eq!(desk.run(&["cost", "--agents", "--json"]).ok().json(), cost);
+    assert_eq!(desk.run(&["cost", "--agents", "--json"]).ok().json(), cost);
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+    assert_eq!(std::fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+}
+
 #[test]
 fn pc9_the_causes_sum_up_to_the_bill() {
     let desk = Desk::offline();
