@@ -1,7 +1,7 @@
 //! What is run at events: the registry from settings, and who runs it.
 
 use everfold_hooks::{Registry, let_go};
-use everfold_kernel::ports::{BoxFuture, Exit, HookAction, HookCall, HookRun, Hooks};
+use everfold_kernel::ports::{BoxFuture, Exit, HookAction, HookCall, HookExit, HookRun, Hooks};
 use everfold_process::{FirstLine, ShellConfig, run_hook};
 use everfold_settings::Resolved;
 use everfold_settings::trust::{Trust, TrustState};
@@ -109,8 +109,11 @@ impl Hooks for Runner {
         });
         let mut running = Box::pin(Arc::clone(&self.inner).run(call, Some(first)));
         Box::pin(async move {
-            let unheard =
-                HookRun { exit: Ok(Exit::Code(0)), stdout: String::new(), stderr: String::new() };
+            let unheard = HookRun {
+                exit: HookExit::Ended(Exit::Code(0)),
+                stdout: String::new(),
+                stderr: String::new(),
+            };
             tokio::select! {
                 biased;
                 Ok(()) = &mut said => {

@@ -201,6 +201,9 @@ pub use everfold_skills as skills;
 pub use everfold_transcript as transcript;
 #[cfg(feature = "agent")]
 #[doc(hidden)]
+pub use permission_rules::KeepRuleError;
+#[cfg(feature = "agent")]
+#[doc(hidden)]
 pub use redaction::{Redaction, RedactionMode};
 #[cfg(feature = "agent")]
 #[doc(hidden)]

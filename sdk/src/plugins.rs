@@ -6,6 +6,7 @@ use everfold_hooks::Registry;
 use everfold_kernel::Limits;
 use everfold_plugdir::{Found, Plugin};
 use everfold_plugins::scoped;
+use std::fmt::Display;
 
 /// The handlers of their hooks, each with the variables of its plugin.
 pub(crate) fn registry(plugins: &[Plugin]) -> Registry {
@@ -23,19 +24,24 @@ pub(crate) fn agents(found: &mut Found, limits: &Limits) -> Vec<Definition> {
     let mut kinds = Vec::new();
     for plugin in &found.plugins {
         for path in plugin.agents.iter().take(limits.definitions) {
-            let read = skill_files::read(path, limits.definition_bytes).and_then(|text| {
-                Definition::parse(&plugin.filling.text(&text)).map_err(|error| error.to_string())
-            });
-            match read {
+            let mut not_used = |why: &dyn Display| {
+                found.problems.push(format!("{} defines no agent: {why}", path.display()));
+            };
+            let text = match skill_files::read(path, limits.definition_bytes) {
+                Ok(text) => plugin.filling.text(&text),
+                Err(error) => {
+                    not_used(&error);
+                    continue;
+                }
+            };
+            match Definition::parse(&text) {
                 Ok(mut kind) => {
                     kind.name = scoped(&plugin.name, &kind.name);
                     kind.disarm();
                     kind.permission_mode = None;
                     kinds.push(kind);
                 }
-                Err(why) => {
-                    found.problems.push(format!("{} defines no agent: {why}", path.display()));
-                }
+                Err(error) => not_used(&error),
             }
         }
     }

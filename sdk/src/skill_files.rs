@@ -143,7 +143,7 @@ impl Finding<'_> {
     }
 }
 
-pub(crate) fn read(path: &Path, most: u64) -> Result<String, String> {
-    let bytes = read_regular(path, most).map_err(|error| error.to_string())?;
+pub(crate) fn read(path: &Path, most: u64) -> Result<String, everfold_disk::Error> {
+    let bytes = read_regular(path, most)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

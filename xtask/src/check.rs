@@ -20,7 +20,7 @@ mod spec_ids;
 mod struct_sizes;
 mod type_names;
 
-use crate::exceptions::{EXCEPTIONS, SHARED_NAMES, TEXT_ERRORS};
+use crate::exceptions::{EXCEPTIONS, SHARED_NAMES};
 use crate::tree::Tree;
 use anyhow::Result;
 use std::fmt;
@@ -63,7 +63,7 @@ pub(crate) fn report(tree: &Tree, out: &mut dyn Write) -> Result<ExitCode> {
     findings.extend(leaks::check(tree)?);
     findings.extend(spec_ids::check(tree)?);
     findings.extend(packages::check(tree)?);
-    findings.extend(error_types::check(tree, TEXT_ERRORS)?);
+    findings.extend(error_types::check(tree)?);
     findings.extend(type_names::check(tree, SHARED_NAMES)?);
     findings.extend(cycles::check(tree, cycles::FOLDERS)?);
     findings.extend(struct_sizes::check(tree, struct_sizes::FOLDERS)?);

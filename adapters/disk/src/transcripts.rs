@@ -55,7 +55,9 @@ impl DiskTranscripts {
     fn append_now(&self, session: &SessionId, line: &[u8]) -> Result<(), TranscriptError> {
         let path = self.path(session);
         let failed = |message: String| TranscriptError::Write { path: path.clone(), message };
-        checked(session).map_err(failed)?;
+        if let Some(flaw) = flaw(session) {
+            return Err(failed(flaw));
+        }
         if line.len() as u64 > self.max_line {
             let (has, max) = (line.len(), self.max_line);
             return Err(failed(format!(
@@ -84,7 +86,7 @@ impl DiskTranscripts {
         read: impl FnOnce(&Path) -> Result<T, Error>,
     ) -> Result<T, TranscriptError> {
         let path = self.path(session);
-        if let Err(message) = checked(session) {
+        if let Some(message) = flaw(session) {
             return Err(TranscriptError::Read { path, message });
         }
         read(&path).map_err(|error| match error {
@@ -193,7 +195,7 @@ impl Transcripts for DiskTranscripts {
     }
 
     fn claim(&self, session: &SessionId) -> Result<SessionClaim, TranscriptError> {
-        if self.exclusion == Exclusion::None || checked(session).is_err() {
+        if self.exclusion == Exclusion::None || flaw(session).is_some() {
             return Ok(SessionClaim::default());
         }
         claims::claim(&self.writers, session, &self.path(session))
@@ -262,11 +264,11 @@ pub(crate) fn is_plain(name: &str) -> bool {
     (1..=MAX_NAME_BYTES).contains(&name.len()) && name.bytes().all(plain)
 }
 
-fn checked(session: &SessionId) -> Result<(), String> {
-    if is_plain(session.as_str()) {
-        return Ok(());
-    }
-    Err(format!("{:?} cannot name a session; use letters, digits and '-'", session.as_str()))
+/// What is wrong with the name of a session, if anything is.
+fn flaw(session: &SessionId) -> Option<String> {
+    let name = session.as_str();
+    let told = || format!("{name:?} cannot name a session; use letters, digits and '-'");
+    (!is_plain(name)).then(told)
 }
 
 /// The session's name as one part of a path. For a name that is refused

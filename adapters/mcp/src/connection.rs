@@ -4,6 +4,7 @@ use crate::client::Client;
 use crate::content;
 use crate::elicitation::{Announced, Asking};
 use crate::entry::{ServerEntry, Transport};
+use crate::error::ConnectError;
 use crate::process::{self, Process, Surroundings};
 use everfold_kernel::limits::McpLimits;
 use everfold_kernel::ports::{Library, ServerPrompt, ServerTool};
@@ -13,8 +14,7 @@ use rmcp::model::{
     ServerCapabilities,
 };
 use rmcp::service::{
-    ClientInitializeError, ClientLifecycleMode, ClientServiceExt, RoleClient, RunningService,
-    ServiceError,
+    ClientLifecycleMode, ClientServiceExt, RoleClient, RunningService, ServiceError,
 };
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
@@ -61,15 +61,18 @@ pub(crate) struct Ground<'a> {
 }
 
 /// Connects to a server and lists its tools, within its time.
-pub(crate) async fn connect(entry: &ServerEntry, ground: &Ground<'_>) -> Result<Live, String> {
+pub(crate) async fn connect(
+    entry: &ServerEntry,
+    ground: &Ground<'_>,
+) -> Result<Live, ConnectError> {
     let most = Duration::from_millis(ground.limits.start_ms);
     match tokio::time::timeout(most, open(entry, ground)).await {
         Ok(opened) => opened,
-        Err(_) => Err(format!("no answer within {} seconds", most.as_secs())),
+        Err(_) => Err(ConnectError::Late(most.as_secs())),
     }
 }
 
-async fn open(entry: &ServerEntry, ground: &Ground<'_>) -> Result<Live, String> {
+async fn open(entry: &ServerEntry, ground: &Ground<'_>) -> Result<Live, ConnectError> {
     let changes = Arc::new(AtomicU64::new(0));
     let asking = Arc::new(Asking::new(&entry.name, ground.announced, ground.limits.text_chars));
     let client = Client {
@@ -122,7 +125,7 @@ async fn serve(
     entry: &ServerEntry,
     ground: &Ground<'_>,
     client: Client,
-) -> Result<(Service, Option<Process>), String> {
+) -> Result<(Service, Option<Process>), ConnectError> {
     match &entry.transport {
         Transport::Stdio { .. } => {
             // Servers on pipes know the older handshake; a newer one may not.
@@ -154,50 +157,41 @@ async fn over_pipes(
     ground: &Ground<'_>,
     client: Client,
     lifecycle: ClientLifecycleMode,
-) -> Result<(Service, Option<Process>), String> {
+) -> Result<(Service, Option<Process>), ConnectError> {
     let (process, stdout, stdin) = process::start(&entry.transport, ground.around)?;
     let gone = process.gone();
-    let why = tokio::select! {
+    let refused = tokio::select! {
         served = client.serve_with_lifecycle((stdout, stdin), lifecycle) => match served {
             Ok(service) => return Ok((service, Some(process))),
-            Err(error) => told(&error),
+            Err(error) => Some(Box::new(error)),
         },
-        () = gone.cancelled() => "it ended before it answered".to_owned(),
+        () = gone.cancelled() => None,
     };
-    let said = process.complaint().await.map(|line| format!("; it said: {line}"));
-    Err(format!("{why}{}", said.unwrap_or_default()))
+    let said = process.complaint().await;
+    Err(match refused {
+        Some(error) => ConnectError::Refused { error, said },
+        None => ConnectError::Ended(said),
+    })
 }
 
 async fn over_http(
     url: &str,
     headers: &std::collections::BTreeMap<String, String>,
     client: Client,
-) -> Result<Service, String> {
+) -> Result<Service, ConnectError> {
     // Another part of the program may have chosen already: theirs stays.
     rustls::crypto::ring::default_provider().install_default().ok();
     let mut config = StreamableHttpClientTransportConfig::with_uri(url);
     for (name, value) in headers {
-        let broken = || format!("the header {name:?} is not valid");
+        let broken = || ConnectError::Header(name.clone());
         let key = HeaderName::try_from(name).map_err(|_| broken())?;
         let value = HeaderValue::try_from(value).map_err(|_| broken())?;
         config.custom_headers.insert(key, value);
     }
-    let http = reqwest::Client::builder()
-        .redirect(reqwest::redirect::Policy::none())
-        .build()
-        .map_err(|error| error.to_string())?;
+    let http = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build()?;
     let transport = StreamableHttpClientTransport::with_client(http, config);
-    client.serve_with_lifecycle(transport, either()).await.map_err(|error| told(&error))
-}
-
-fn told(error: &ClientInitializeError) -> String {
-    if error.is_authorization_required() {
-        return "it wants a login, which Everfold does not do by itself; put a token into \
-            \"headers\" of its entry, or a command that prints them into \"headersHelper\""
-            .to_owned();
-    }
-    let text = error.to_string();
-    text.lines().next().unwrap_or("it could not be connected to").to_owned()
+    let served = client.serve_with_lifecycle(transport, either()).await;
+    served.map_err(|error| ConnectError::Refused { error: Box::new(error), said: None })
 }
 
 impl Live {
@@ -218,9 +212,13 @@ impl Live {
     }
 
     /// Lists its tools anew.
-    pub(crate) async fn list(&self, always_load: bool, limits: &McpLimits) -> Result<(), String> {
+    pub(crate) async fn list(
+        &self,
+        always_load: bool,
+        limits: &McpLimits,
+    ) -> Result<(), ConnectError> {
         let listed = self.service.peer().list_all_tools().await;
-        let listed = listed.map_err(|error| format!("its tools cannot be listed: {error}"))?;
+        let listed = listed.map_err(|error| ConnectError::Tools(Box::new(error)))?;
         let tools: Vec<ServerTool> = listed
             .iter()
             .filter(|tool| is_name(&tool.name))

@@ -1,5 +1,6 @@
 //! What settings say of a server.
 
+use crate::error::EntryError;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -58,7 +59,8 @@ pub fn entries(
     for (name, value) in servers {
         match entry(name, value, origin, variables) {
             Ok(entry) => good.push(entry),
-            Err(reason) => {
+            Err(error) => {
+                let reason = error.to_string();
                 broken.push(BrokenServer { name: name.clone(), origin: origin.to_owned(), reason });
             }
         }
@@ -71,12 +73,12 @@ fn entry(
     value: &Value,
     origin: &str,
     variables: &BTreeMap<String, String>,
-) -> Result<ServerEntry, String> {
+) -> Result<ServerEntry, EntryError> {
     let known = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if name.is_empty() || !name.chars().all(known) || name.contains("__") {
-        return Err("its name may have letters, digits, - and single _ only".to_owned());
+        return Err(EntryError::Name);
     }
-    let fields = value.as_object().ok_or("it is no object")?;
+    let fields = value.as_object().ok_or(EntryError::NoObject)?;
     let filled = |text: &str| filled(text, variables);
     let text = |key: &str| fields.get(key).and_then(Value::as_str).map(filled).transpose();
     let texts = |key: &str| {
@@ -88,7 +90,7 @@ fn entry(
         let items = items.filter_map(|(name, value)| Some((name, value.as_str()?)));
         items
             .map(|(name, value)| Ok((name.clone(), filled(value)?)))
-            .collect::<Result<BTreeMap<_, _>, String>>()
+            .collect::<Result<BTreeMap<_, _>, EntryError>>()
     };
     let (command, url) = (text("command")?, text("url")?);
     let kind = fields.get("type").and_then(Value::as_str);
@@ -98,20 +100,18 @@ fn entry(
         }
         (None | Some("http" | "streamable-http" | "streamableHttp"), _, Some(url)) => {
             if !url.starts_with("http://") && !url.starts_with("https://") {
-                return Err(format!("{url:?} is no http or https URL"));
+                return Err(EntryError::NoUrl(url));
             }
             let helper = text("headersHelper")?.filter(|command| !command.trim().is_empty());
             Transport::Http { url, headers: pairs("headers")?, helper }
         }
-        (Some("sse"), ..) => {
-            return Err("the transport \"sse\" is an old one; use the server's http address".into());
-        }
-        (Some("stdio"), None, _) => return Err("it has no \"command\"".into()),
+        (Some("sse"), ..) => return Err(EntryError::OldTransport),
+        (Some("stdio"), None, _) => return Err(EntryError::Missing("command")),
         (Some("http" | "streamable-http" | "streamableHttp"), _, None) => {
-            return Err("it has no \"url\"".into());
+            return Err(EntryError::Missing("url"));
         }
-        (Some(other), ..) => return Err(format!("the transport {other:?} is not known")),
-        (None, None, None) => return Err("it has neither \"command\" nor \"url\"".into()),
+        (Some(other), ..) => return Err(EntryError::UnknownTransport(other.to_owned())),
+        (None, None, None) => return Err(EntryError::Empty),
     };
     Ok(ServerEntry {
         name: name.to_owned(),
@@ -122,7 +122,7 @@ fn entry(
     })
 }
 
-fn filled(text: &str, variables: &BTreeMap<String, String>) -> Result<String, String> {
+fn filled(text: &str, variables: &BTreeMap<String, String>) -> Result<String, EntryError> {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("${") {
@@ -140,7 +140,7 @@ fn filled(text: &str, variables: &BTreeMap<String, String>) -> Result<String, St
         match (set, fallback) {
             (Some(value), _) => out.push_str(value),
             (None, Some(fallback)) => out.push_str(fallback),
-            (None, None) => return Err(format!("the variable {name} is not set")),
+            (None, None) => return Err(EntryError::Unset(name.to_owned())),
         }
         rest = tail;
     }

@@ -12,8 +12,10 @@ mod connection;
 mod content;
 mod elicitation;
 mod entry;
+mod error;
 mod process;
 mod servers;
 
 pub use entry::{BrokenServer, ServerEntry, Transport, entries};
+pub use error::EntryError;
 pub use servers::McpServers;

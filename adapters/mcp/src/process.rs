@@ -1,6 +1,7 @@
 //! The process of a server: in a group of its own, which ends with it.
 
 use crate::entry::Transport;
+use crate::error::{ConnectError, HelperError};
 use everfold_kernel::limits::McpLimits;
 use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop};
 use std::collections::BTreeMap;
@@ -46,9 +47,9 @@ pub(crate) struct Process {
 pub(crate) fn start(
     transport: &Transport,
     around: &Surroundings,
-) -> Result<(Process, ChildStdout, ChildStdin), String> {
+) -> Result<(Process, ChildStdout, ChildStdin), ConnectError> {
     let Transport::Stdio { command: program, args, env } = transport else {
-        return Err("it is no program".to_owned());
+        return Err(ConnectError::NoProgram);
     };
     let mut command = Command::new(found(program, &around.cwd));
     command.args(args).current_dir(&around.cwd);
@@ -63,11 +64,12 @@ pub(crate) fn start(
     #[cfg(windows)]
     wrap.wrap(process_wrap::tokio::JobObject);
     wrap.wrap(KillOnDrop);
+    let spawned = wrap.spawn();
     let mut child =
-        wrap.spawn().map_err(|error| format!("{program} cannot be started: {error}"))?;
+        spawned.map_err(|source| ConnectError::Start { program: program.clone(), source })?;
     let pipes = (child.stdout().take(), child.stdin().take(), child.stderr().take());
     let (Some(stdout), Some(stdin), Some(stderr)) = pipes else {
-        return Err("it has no pipes".to_owned());
+        return Err(ConnectError::NoPipes);
     };
     let process = Process {
         group: Group::of(&*child),
@@ -99,8 +101,8 @@ pub(crate) async fn headers(
     command: &str,
     around: &Surroundings,
     limits: &McpLimits,
-) -> Result<BTreeMap<String, String>, String> {
-    let failed = |why: &str| format!("its \"headersHelper\" {why}");
+) -> Result<BTreeMap<String, String>, ConnectError> {
+    let failed = ConnectError::Helper;
     let mut shell = Command::new("sh");
     shell.arg("-c").arg(command).current_dir(&around.cwd);
     for name in &around.scrub {
@@ -110,13 +112,13 @@ pub(crate) async fn headers(
     let most = Duration::from_millis(limits.headers_ms);
     let output = tokio::time::timeout(most, shell.output())
         .await
-        .map_err(|_| failed("took too long"))?
-        .map_err(|error| failed(&format!("cannot be run: {error}")))?;
+        .map_err(|_| failed(HelperError::Late))?
+        .map_err(|error| failed(HelperError::Run(error)))?;
     if !output.status.success() {
-        return Err(failed(&format!("failed: {}", output.status)));
+        return Err(failed(HelperError::Failed(output.status)));
     }
     // What it printed is not told: it may be a key.
-    serde_json::from_slice(&output.stdout).map_err(|_| failed("printed no JSON object of texts"))
+    serde_json::from_slice(&output.stdout).map_err(|_| failed(HelperError::NoObject))
 }
 
 /// Keeps the last line of what a server complains of.

@@ -124,8 +124,8 @@ impl Inner {
             connected = connection::connect(&slot.entry, &ground) => match connected {
                 Ok(live) => Phase::Up(Arc::new(live)),
                 Err(why) => {
-                    tracing::warn!(server = slot.entry.name, why, "a server is not there");
-                    Phase::Down(why)
+                    tracing::warn!(server = slot.entry.name, %why, "a server is not there");
+                    Phase::Down(why.to_string())
                 }
             },
             () = self.closing.cancelled() => Phase::Down("it was ended".to_owned()),
@@ -260,7 +260,7 @@ impl Servers for McpServers {
                 let (limits, always) = (self.inner.limits.clone(), slot.entry.always_load);
                 self.tasks.spawn(async move {
                     if let Err(why) = live.list(always, &limits).await {
-                        tracing::warn!(why, "the tools of a server changed");
+                        tracing::warn!(%why, "the tools of a server changed");
                     }
                 });
             }

@@ -4,10 +4,22 @@ use crate::{Plugin, PluginDirs, SKILLS_DIR, is_on};
 use everfold_disk::read_regular_text;
 use everfold_plugins::{Filling, JsonPart, MANIFEST, PluginManifest, PluginPath};
 use serde_json::{Map, Value};
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 /// Largest file of a plugin that is read as a whole.
 const MOST_BYTES: u64 = 4 << 20;
+
+/// Why a plugin is not used.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum UnusedPlugin {
+    #[error(transparent)]
+    Folder(#[from] std::io::Error),
+    #[error("its manifest {manifest} cannot be read: {0}", manifest = MANIFEST)]
+    Unread(everfold_disk::Error),
+    #[error(transparent)]
+    Manifest(#[from] everfold_plugins::ManifestError),
+}
 
 /// Reads a plugin; none if it is off.
 pub(crate) fn read(
@@ -15,11 +27,10 @@ pub(crate) fn read(
     market: &str,
     places: &PluginDirs,
     problems: &mut Vec<String>,
-) -> Result<Option<Plugin>, String> {
-    let root = root.canonicalize().map_err(|error| error.to_string())?;
-    let text = text_of(&root.join(MANIFEST))
-        .map_err(|why| format!("its manifest {MANIFEST} cannot be read: {why}"))?;
-    let manifest = PluginManifest::parse(&text).map_err(|error| error.to_string())?;
+) -> Result<Option<Plugin>, UnusedPlugin> {
+    let root = root.canonicalize()?;
+    let text = text_of(&root.join(MANIFEST)).map_err(UnusedPlugin::Unread)?;
+    let manifest = PluginManifest::parse(&text)?;
     let id = format!("{}@{market}", manifest.name);
     let on = places.enabled.get(&id).map_or(manifest.default_enabled, is_on);
     // The others were switched on to come here.
@@ -126,15 +137,17 @@ impl Inside<'_> {
             JsonPart::Inline(fields) => fields.clone(),
             JsonPart::File(place) => {
                 let Some(path) = self.path(place) else { return Map::new() };
-                let read = text_of(&path).and_then(|text| {
-                    serde_json::from_str(&text).map_err(|error| error.to_string())
-                });
-                match read {
+                let mut not_used = |why: &dyn Display| {
+                    self.problem(&format!("{} is not used: {why}", path.display()));
+                    Map::new()
+                };
+                let text = match text_of(&path) {
+                    Ok(text) => text,
+                    Err(error) => return not_used(&error),
+                };
+                match serde_json::from_str(&text) {
                     Ok(fields) => fields,
-                    Err(why) => {
-                        self.problem(&format!("{} is not used: {why}", path.display()));
-                        return Map::new();
-                    }
+                    Err(error) => return not_used(&error),
                 }
             }
         };
@@ -154,6 +167,6 @@ fn make(dir: &Path) -> std::io::Result<()> {
     builder.create(dir)
 }
 
-pub(crate) fn text_of(path: &Path) -> Result<String, String> {
-    read_regular_text(path, MOST_BYTES).map_err(|error| error.to_string())
+pub(crate) fn text_of(path: &Path) -> Result<String, everfold_disk::Error> {
+    read_regular_text(path, MOST_BYTES)
 }

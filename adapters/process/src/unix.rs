@@ -108,10 +108,7 @@ impl Shell for BashShell {
     }
 
     fn sandbox(&self) -> SandboxState {
-        match sandbox::available() {
-            Ok(()) => SandboxState::Ready,
-            Err(reason) => SandboxState::Missing(reason),
-        }
+        sandbox::state()
     }
 
     fn jobs(&self) -> Vec<JobInfo> {

@@ -1,6 +1,6 @@
 //! Handlers of hooks that are requests to a server.
 
-use everfold_kernel::ports::{Exit, HookAction, HookCall, HookRun};
+use everfold_kernel::ports::{Exit, HookAction, HookCall, HookExit, HookRun};
 use reqwest::Client;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use std::collections::BTreeMap;
@@ -26,30 +26,32 @@ impl HookPoster {
     pub async fn post(&self, call: HookCall) -> HookRun {
         let timeout = call.timeout;
         match tokio::time::timeout(timeout, self.answer(call)).await {
-            Ok(Ok(stdout)) => HookRun { exit: Ok(Exit::Code(0)), stdout, stderr: String::new() },
-            Ok(Err(why)) => HookRun::not_run(why),
+            Ok(Ok(stdout)) => {
+                HookRun { exit: HookExit::Ended(Exit::Code(0)), stdout, stderr: String::new() }
+            }
+            Ok(Err(why)) => HookRun::not_run(why.to_string()),
             Err(_) => {
                 let (stdout, stderr) = (String::new(), String::new());
-                HookRun { exit: Ok(Exit::TimedOut), stdout, stderr }
+                HookRun { exit: HookExit::Ended(Exit::TimedOut), stdout, stderr }
             }
         }
     }
 
-    async fn answer(&self, call: HookCall) -> Result<String, String> {
+    async fn answer(&self, call: HookCall) -> Result<String, PostError> {
         let HookAction::Http { url, headers, allowed } = call.action else {
-            return Err("it is no request".to_owned());
+            return Err(PostError::NoRequest);
         };
         let headers = self.headers(&headers, &allowed)?;
         let request = self.client()?.post(&url).headers(headers).body(call.input);
-        let mut response = request.send().await.map_err(|error| told(&error))?;
+        let mut response = request.send().await?;
         if !response.status().is_success() {
-            return Err(format!("the server answered with status {}", response.status().as_u16()));
+            return Err(PostError::Status(response.status().as_u16()));
         }
         let mut body = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(|error| told(&error))? {
+        while let Some(chunk) = response.chunk().await? {
             body.extend_from_slice(&chunk);
             if body.len() as u64 > call.output_bytes {
-                return Err(format!("the answer has more than {} bytes", call.output_bytes));
+                return Err(PostError::TooLong(call.output_bytes));
             }
         }
         Ok(String::from_utf8_lossy(&body).into_owned())
@@ -59,11 +61,11 @@ impl HookPoster {
         &self,
         wanted: &BTreeMap<String, String>,
         allowed: &[String],
-    ) -> Result<HeaderMap, String> {
+    ) -> Result<HeaderMap, PostError> {
         let json = HeaderValue::from_static("application/json");
         let mut headers = HeaderMap::from_iter([(CONTENT_TYPE, json)]);
         for (name, value) in wanted {
-            let broken = || format!("the header {name:?} is not valid");
+            let broken = || PostError::Header(name.clone());
             let key = HeaderName::try_from(name).map_err(|_| broken())?;
             let value = HeaderValue::try_from(self.filled(value, allowed)).map_err(|_| broken())?;
             headers.insert(key, value);
@@ -90,16 +92,31 @@ impl HookPoster {
         out
     }
 
-    fn client(&self) -> Result<&Client, String> {
+    fn client(&self) -> Result<&Client, PostError> {
         if let Some(client) = self.client.get() {
             return Ok(client);
         }
         // Another part of the program may have chosen already: theirs stays.
         rustls::crypto::ring::default_provider().install_default().ok();
         let client = Client::builder().redirect(reqwest::redirect::Policy::none()).build();
-        let client = client.map_err(|error| told(&error))?;
+        let client = client?;
         Ok(self.client.get_or_init(|| client))
     }
+}
+
+/// Why a server did not answer a hook.
+#[derive(Debug, thiserror::Error)]
+enum PostError {
+    #[error("it is no request")]
+    NoRequest,
+    #[error("the server answered with status {0}")]
+    Status(u16),
+    #[error("the answer has more than {0} bytes")]
+    TooLong(u64),
+    #[error("the header {0:?} is not valid")]
+    Header(String),
+    #[error("{}", told(.0))]
+    Http(#[from] reqwest::Error),
 }
 
 fn told(error: &reqwest::Error) -> String {

@@ -265,10 +265,10 @@ pub(crate) enum Command {
     },
 }
 
-fn uuid(text: &str) -> Result<String, String> {
+fn uuid(text: &str) -> anyhow::Result<String> {
     uuid::Uuid::try_parse(text)
         .map(|id| id.hyphenated().to_string())
-        .map_err(|error| format!("a session id is a UUID ({error})"))
+        .map_err(|error| anyhow::anyhow!("a session id is a UUID ({error})"))
 }
 
 /// The rules in a flag's value: commas and blanks part them, but not inside

@@ -244,7 +244,7 @@ impl Driver {
                 Act::Editor(text) => {
                     self.keys.pause().await;
                     Screen::leave();
-                    let edited = (self.editor)(&text).map_err(|error| format!("{error:#}"));
+                    let edited = (self.editor)(&text);
                     screen.come_back()?;
                     self.keys.go_on();
                     self.app.edited(edited);
@@ -285,13 +285,8 @@ impl Driver {
 
     /// Allows what a rule covers in this project from now on.
     fn keep_rule(&mut self, rule: &str) {
-        self.app.rule_kept(match self.agent.keep_rule(rule) {
-            Ok(path) => Ok(format!(
-                "{rule} is allowed in this project from now on ({}); /permissions takes it back",
-                path.display()
-            )),
-            Err(why) => Err(format!("{rule} is allowed in this session only: {why}")),
-        });
+        let kept = self.agent.keep_rule(rule);
+        self.app.rule_kept(rule, kept);
     }
 
     /// Looks for files that can be mentioned, the newest first.

@@ -3,7 +3,7 @@
 
 use crate::host::Host;
 use crate::status::Status;
-use everfold::kernel::ports::{Exit, HookAction, HookCall, Hooks};
+use everfold::kernel::ports::{Exit, HookAction, HookCall, HookExit, Hooks};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -36,7 +36,9 @@ pub(crate) fn call(host: &dyn Host, status: &Status) -> Option<(Arc<dyn Hooks>, 
 pub(crate) async fn run(hooks: Arc<dyn Hooks>, call: HookCall) -> Option<String> {
     let done = hooks.run(call).await;
     let first = done.stdout.lines().next().unwrap_or_default();
-    matches!(done.exit, Ok(Exit::Code(0))).then(|| plain(first)).filter(|line| !line.is_empty())
+    matches!(done.exit, HookExit::Ended(Exit::Code(0)))
+        .then(|| plain(first))
+        .filter(|line| !line.is_empty())
 }
 
 /// What it is told, in the words that such commands know.

@@ -11,6 +11,7 @@ use crate::style::TextStyle;
 use crate::transcript_view::Cell;
 use crate::transcript_view::Diff;
 use crate::transcript_view::history;
+use anyhow::anyhow;
 use everfold::engine::agents::letters;
 use everfold::engine::memory::extraction::statement;
 use everfold::engine::setups::plan_mode;
@@ -61,9 +62,9 @@ pub(crate) enum WorkerEvent {
     /// A turn begins without a word of the person.
     WentOn,
     /// A turn ended; or it could not be run.
-    TurnEnded(Result<Box<TurnEnd>, String>),
+    TurnEnded(anyhow::Result<Box<TurnEnd>>),
     /// A command ended, or failed with a message.
-    CommandEnded(Result<Next, String>),
+    CommandEnded(anyhow::Result<Next>),
     /// The state of the session at rest.
     Status(Box<Status>),
     /// Another conversation is shown from here on.
@@ -166,7 +167,7 @@ impl Worker {
         while let Some(event) = turn.next().await {
             let _ = telling.send(WorkerEvent::Event(Box::new(event)));
         }
-        let end = turn.end().await.map(Box::new).map_err(|error| error.to_string());
+        let end = turn.end().await.map(Box::new).map_err(anyhow::Error::from);
         let requests = end.as_ref().map_or(0, |end| end.requests);
         self.report();
         self.tell(WorkerEvent::TurnEnded(end));
@@ -204,7 +205,7 @@ impl Worker {
             letters::open_mail(self.host.session_mut()).await;
             self.changed().await;
         }
-        self.tell(WorkerEvent::CommandEnded(done.map_err(|error| format!("{error:#}"))));
+        self.tell(WorkerEvent::CommandEnded(done));
         self.watch_background();
     }
 
@@ -213,7 +214,7 @@ impl Worker {
         let done = self.host.resume(id, page, stop).await;
         letters::open_mail(self.host.session_mut()).await;
         self.changed().await;
-        let done = done.map(|()| Next::GoOn).map_err(|error| format!("{error:#}"));
+        let done = done.map(|()| Next::GoOn);
         self.tell(WorkerEvent::CommandEnded(done));
         self.watch_background();
     }
@@ -272,9 +273,9 @@ impl Worker {
     /// event.
     async fn remember(&mut self, text: &str) {
         let kept = statement::remember(self.host.session(), text).await;
-        let told = kept.map_err(|error| error.to_string()).and_then(|kept| match kept {
-            Kept::Refused { reason } => Err(format!("nothing was saved: {reason}")),
-            kept if kept.notice().is_none() => Err("it is remembered already".to_owned()),
+        let told = kept.map_err(anyhow::Error::from).and_then(|kept| match kept {
+            Kept::Refused { reason } => Err(anyhow!("nothing was saved: {reason}")),
+            kept if kept.notice().is_none() => Err(anyhow!("it is remembered already")),
             _ => Ok(Next::GoOn),
         });
         self.tell(WorkerEvent::CommandEnded(told));

@@ -13,8 +13,17 @@ const MAX_YAML_BYTES: usize = 64 * 1024;
 const MAX_DEPTH: usize = 16;
 const MAX_NODES: usize = 4_000;
 
+/// Why a text holds no keys.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NoKeys {
+    #[error(transparent)]
+    Yaml(#[from] serde_saphyr::Error),
+    #[error("it is not a list of keys")]
+    NoMapping,
+}
+
 /// Reads YAML within a budget; only a mapping will do.
-pub(crate) fn parse_strict(yaml: &str) -> Result<Map<String, Value>, String> {
+pub(crate) fn parse_strict(yaml: &str) -> Result<Map<String, Value>, NoKeys> {
     let options = serde_saphyr::options! {
         budget: serde_saphyr::budget! {
             max_depth: MAX_DEPTH,
@@ -28,12 +37,11 @@ pub(crate) fn parse_strict(yaml: &str) -> Result<Map<String, Value>, String> {
         reject_unsupported_tags: true,
         with_snippet: false,
     };
-    let value: Value =
-        serde_saphyr::from_str_with_options(yaml, options).map_err(|e| e.to_string())?;
+    let value: Value = serde_saphyr::from_str_with_options(yaml, options)?;
     match value {
         Value::Object(map) => Ok(map),
         Value::Null => Ok(Map::new()),
-        _ => Err("it is not a list of keys".to_owned()),
+        _ => Err(NoKeys::NoMapping),
     }
 }
 
@@ -46,10 +54,13 @@ pub fn read(yaml: &str) -> (Map<String, Value>, Option<FrontmatterFault>) {
     }
     let (mut map, fault) = match parse_strict(yaml) {
         Ok(map) => (map, None),
-        Err(message) => match parse_strict(&repaired(yaml)) {
-            Ok(map) => (map, Some(FrontmatterFault::Repaired { message })),
-            Err(_) => (by_lines(yaml), Some(FrontmatterFault::Unreadable { message })),
-        },
+        Err(error) => {
+            let message = error.to_string();
+            match parse_strict(&repaired(yaml)) {
+                Ok(map) => (map, Some(FrontmatterFault::Repaired { message })),
+                Err(_) => (by_lines(yaml), Some(FrontmatterFault::Unreadable { message })),
+            }
+        }
     };
     keep_spelling(yaml, &mut map);
     (map, fault)

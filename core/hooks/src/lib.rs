@@ -18,7 +18,7 @@ mod verdict;
 
 pub use answer::{HandlerAnswer, HandlerExit, HandlerFate, Permission, Ran, let_go};
 pub use event::{Blocking, HookEvent};
-pub use matcher::Matcher;
+pub use matcher::{Matcher, MatcherError};
 pub use occasion::{CallFields, CommonFields, Elicited, Occasion, Switch, Task};
 pub use prompt_handlers::{filled_arguments, filled_prompt, judgement};
 pub use registry::{Act, Handler, Means, Often, Problem, Registry, Waits};

@@ -1,5 +1,6 @@
 //! Which subjects a group of handlers is for.
 
+use everfold_kernel::{Class, Classify};
 use regex::Regex;
 
 /// What stands under `matcher`.
@@ -13,12 +14,33 @@ pub enum Matcher {
     Pattern(Regex),
 }
 
+/// Why something is no matcher.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum MatcherError {
+    #[error("it is no text")]
+    NoText,
+    #[error("{}", last_line(.0))]
+    Pattern(#[from] regex::Error),
+}
+
+impl Classify for MatcherError {
+    fn class(&self) -> Class {
+        Class::Refuse
+    }
+}
+
+/// The lines before it draw the pattern.
+fn last_line(error: &regex::Error) -> String {
+    let reason = error.to_string();
+    reason.lines().last().unwrap_or("it is no regular expression").trim().to_owned()
+}
+
 impl Matcher {
     /// Reads a matcher.
     ///
     /// # Errors
-    /// If it is a pattern and cannot be read as one, with the reason.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    /// If it is a pattern and cannot be read as one.
+    pub fn parse(text: &str) -> Result<Self, MatcherError> {
         let text = text.trim();
         if text.is_empty() || text == "*" {
             return Ok(Self::All);
@@ -27,10 +49,7 @@ impl Matcher {
         if text.chars().all(plain) {
             return Ok(Self::names(text));
         }
-        Regex::new(text).map(Self::Pattern).map_err(|error| {
-            let reason = error.to_string();
-            reason.lines().last().unwrap_or("it is no regular expression").trim().to_owned()
-        })
+        Ok(Self::Pattern(Regex::new(text)?))
     }
 
     /// A list of names, whatever they are made of: names of files have dots.
@@ -68,7 +87,7 @@ mod tests {
         assert!(fits("^Note.*", "NotebookEdit") && fits("book.*", "NotebookEdit"));
         assert!(!fits("^book", "NotebookEdit"));
         assert!(Matcher::parse("Edit").unwrap().fits(None));
-        assert!(Matcher::parse("(").unwrap_err().contains("unclosed group"));
+        assert!(Matcher::parse("(").unwrap_err().to_string().contains("unclosed group"));
         assert!(Matcher::parse("(?!a)").is_err(), "look-around is not known");
     }
 }

@@ -1,7 +1,7 @@
 //! The `hooks` of the settings, read once.
 
 use crate::event::{HookEvent, NEVER};
-use crate::matcher::Matcher;
+use crate::matcher::{Matcher, MatcherError};
 use crate::occasion::Occasion;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -268,7 +268,7 @@ impl Reader<'_> {
                 Ok(Matcher::names(text))
             }
             Some(Value::String(text)) => Matcher::parse(text),
-            Some(_) => Err("it is no text".to_owned()),
+            Some(_) => Err(MatcherError::NoText),
         };
         let matcher = match matcher {
             Ok(matcher) => matcher,
@@ -288,7 +288,7 @@ impl Reader<'_> {
                     }
                     read.push(handler);
                 }
-                Err(reason) => self.problem(&place, &reason),
+                Err(reason) => self.problem(&place, &reason.to_string()),
             }
         }
         if !read.is_empty() {
@@ -304,15 +304,28 @@ impl Reader<'_> {
     }
 }
 
-fn handler_of(value: &Value, origin: &str) -> Result<Handler, String> {
+/// Why something is no handler.
+#[derive(Debug, thiserror::Error)]
+enum HandlerError {
+    #[error("it has no {0:?}")]
+    Missing(String),
+    #[error("\"args\" is not a list of texts")]
+    Args,
+    #[error("\"input\" is not an object")]
+    Input,
+    #[error("there are no handlers of type {0:?}")]
+    UnknownType(String),
+}
+
+fn handler_of(value: &Value, origin: &str) -> Result<Handler, HandlerError> {
     let text = |key: &str| value.get(key).and_then(Value::as_str);
     let filled = |key: &str| {
         text(key)
             .filter(|text| !text.trim().is_empty())
             .map(str::to_owned)
-            .ok_or_else(|| format!("it has no {key:?}"))
+            .ok_or_else(|| HandlerError::Missing(key.to_owned()))
     };
-    let judge = |means| -> Result<Act, String> {
+    let judge = |means| -> Result<Act, HandlerError> {
         let model = text("model").filter(|model| !model.trim().is_empty()).map(str::to_owned);
         Ok(Act::Judge { prompt: filled("prompt")?, model, means })
     };
@@ -321,7 +334,7 @@ fn handler_of(value: &Value, origin: &str) -> Result<Handler, String> {
             None | Some(Value::Null) => Act::Shell(filled("command")?),
             Some(args) => Act::Program {
                 command: filled("command")?,
-                args: texts(args).ok_or("\"args\" is not a list of texts")?,
+                args: texts(args).ok_or(HandlerError::Args)?,
             },
         },
         "http" => Act::Http {
@@ -342,12 +355,12 @@ fn handler_of(value: &Value, origin: &str) -> Result<Handler, String> {
             input: match value.get("input") {
                 None | Some(Value::Null) => Map::new(),
                 Some(Value::Object(input)) => input.clone(),
-                Some(_) => return Err("\"input\" is not an object".into()),
+                Some(_) => return Err(HandlerError::Input),
             },
         },
         "prompt" => judge(Means::Words)?,
         "agent" => judge(Means::Tools)?,
-        other => return Err(format!("there are no handlers of type {other:?}")),
+        other => return Err(HandlerError::UnknownType(other.to_owned())),
     };
     let flag = |key: &str| value.get(key).and_then(Value::as_bool) == Some(true);
     Ok(Handler {

@@ -35,7 +35,7 @@ pub use dreams::{
 };
 pub use files::{Expect, FileError, FileKind, FileRead, FileStat, FileVersion, Files, LinesRead};
 pub use guard::{PathGuard, ReadGuard};
-pub use hooks::{HookAction, HookCall, HookRun, Hooks};
+pub use hooks::{HookAction, HookCall, HookExit, HookRun, Hooks};
 pub use memories::{
     AGENT_MEMORY_LOCAL, Bodies, Haste, Kept, Memories, MemoryAuthor, MemoryBefore, MemoryError,
     MemoryHead, MemoryIndex, MemoryPlace, MemoryPlacement, MemoryProposal, MemoryRef, MemoryScope,

@@ -15,7 +15,7 @@ use everfold_hooks::{
     CommonFields, Handler, HandlerAnswer, HandlerExit, HookEvent, HookVerdict, Noted, Occasion,
     Often, Ran, Registry, Waits,
 };
-use everfold_kernel::ports::{Exit, HookRun};
+use everfold_kernel::ports::{Exit, HookExit, HookRun};
 use everfold_kernel::provenance::Source;
 use everfold_kernel::{Decision, Entry, QuerySource};
 use futures_util::future::join_all;
@@ -265,10 +265,10 @@ pub(crate) fn stopped_by_hook(session: &mut Session) -> Option<String> {
 
 fn as_ran(run: HookRun) -> Ran {
     let ended = match run.exit {
-        Ok(Exit::Code(code)) => HandlerExit::Code(code),
-        Ok(Exit::Signal(signal)) => HandlerExit::Signal(signal),
-        Ok(Exit::TimedOut) => HandlerExit::TimedOut,
-        Err(why) => HandlerExit::NotRun(why),
+        HookExit::Ended(Exit::Code(code)) => HandlerExit::Code(code),
+        HookExit::Ended(Exit::Signal(signal)) => HandlerExit::Signal(signal),
+        HookExit::Ended(Exit::TimedOut) => HandlerExit::TimedOut,
+        HookExit::NotRun(why) => HandlerExit::NotRun(why),
     };
     Ran { ended, stdout: run.stdout, stderr: run.stderr }
 }

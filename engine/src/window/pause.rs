@@ -19,7 +19,7 @@ use everfold_compact::parse::{Attempt, ParsedSummary, read};
 use everfold_compact::plan::between_turns;
 use everfold_compact::{Guidance, Plan, Sending, policy};
 use everfold_economy::point::{CarriedView, CompactionPoint};
-use everfold_kernel::ports::ModelKind;
+use everfold_kernel::ports::{ModelError, ModelKind};
 use everfold_kernel::record::{ActSum, CacheState, FailedSummary, SumVerdict};
 use everfold_kernel::usage::Booking;
 use everfold_kernel::{Decision, Entry, Flag, QuerySource, RecordId, Timestamp, Usd};
@@ -273,7 +273,7 @@ impl Asking {
         self.expires.is_some_and(|expires| self.world.clock.now() >= expires)
     }
 
-    async fn run(self, task: TaskHandle) -> Result<(), String> {
+    async fn run(self, task: TaskHandle) -> Result<(), ModelError> {
         let Self { request, sender, books, world, config, .. } = self;
         let asked = world.clock.now();
         let reply = tokio::select! {
@@ -287,10 +287,7 @@ impl Asking {
                 books.add(Booking::new(QuerySource::Compact, reply.model, reply.usage, table));
                 (SummaryAnswer::Text { text, asked }, Ok(()))
             }
-            Err(error) => {
-                let reason = error.to_string();
-                (SummaryAnswer::Failed(reason.clone()), Err(reason))
-            }
+            Err(error) => (SummaryAnswer::Failed(error.to_string()), Err(error)),
         };
         // Nobody waits any more where the session is gone.
         let _ = sender.send(answer);

@@ -9,10 +9,10 @@ use everfold_engine::window::compaction::Compaction;
 use everfold_engine::{Config, Prompt, Session, Toolbox, Waiting, World};
 use everfold_hooks::Registry;
 use everfold_kernel::ports::{
-    Asks, Bodies, BoxFuture, Exit, HookCall, HookRun, Hooks, Library, Load, Memories, MemoryError,
-    MemoryHead, MemoryIndex, MemoryPlace, MemoryScope, MemoryText, Model, ModelCall, ModelError,
-    ModelEvent, ModelStream, Reads, Respondent, ServerError, ServerResult, ServerState, ServerTool,
-    ServerView, Servers,
+    Asks, Bodies, BoxFuture, Exit, HookCall, HookExit, HookRun, Hooks, Library, Load, Memories,
+    MemoryError, MemoryHead, MemoryIndex, MemoryPlace, MemoryScope, MemoryText, Model, ModelCall,
+    ModelError, ModelEvent, ModelStream, Reads, Respondent, ServerError, ServerResult, ServerState,
+    ServerTool, ServerView, Servers,
 };
 use everfold_kernel::record::Dialect;
 use everfold_kernel::settings::PermissionMode;
@@ -440,7 +440,9 @@ impl Hooks for Meddler {
         } else {
             "mind the gap".to_owned()
         };
-        Box::pin(async move { HookRun { exit: Ok(Exit::Code(0)), stdout, stderr: String::new() } })
+        Box::pin(async move {
+            HookRun { exit: HookExit::Ended(Exit::Code(0)), stdout, stderr: String::new() }
+        })
     }
 
     fn start(&self, _: HookCall) {}

@@ -9,10 +9,9 @@ use anyhow::Result;
 /// What is not shipped tells its errors as it likes.
 const TOOLS: [&str; 3] = ["bench/", "testkit/", "xtask/"];
 
-/// Looks at every result type, but for the files that still have to be changed.
-pub(super) fn check(tree: &Tree, unchanged: &[&str]) -> Result<Vec<Finding>> {
+/// Looks at every result type.
+pub(super) fn check(tree: &Tree) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
-    let mut used = Vec::new();
     for source in product_sources(tree)? {
         if TOOLS.iter().any(|folder| source.path.starts_with(folder)) {
             continue;
@@ -25,19 +24,10 @@ pub(super) fn check(tree: &Tree, unchanged: &[&str]) -> Result<Vec<Finding>> {
             if !is_text && !is_nested {
                 continue;
             }
-            if unchanged.contains(&source.path) {
-                used.push(source.path);
-                continue;
-            }
             let message = "an error is an enum with a class(), and a result holds no result";
             findings.push(Finding::new(source.path, line_at(&source.code, at), message));
         }
     }
-    let is_done = |path: &&&str| tree.exists(path) && !used.contains(*path);
-    let done = unchanged.iter().filter(is_done);
-    findings.extend(done.map(|path| {
-        Finding::new("xtask/src/exceptions.rs", 1, format!("{path} has its enums: take it out"))
-    }));
     Ok(findings)
 }
 
@@ -74,23 +64,11 @@ mod tests {
         let code = "fn a() -> Result<u8, String> {}\nfn b() -> Result<BTreeMap<u8, String>, E> {}\n\
                     fn c() -> Result<Result<u8, E>, F> {}\nfn d(f: fn() -> Result<(), String>) {}\n\
                     // Result<u8, String>\nfn e() -> Result<Vec<(u8, String)>> {}\n";
-        let (_folder, tree) = sample(&[
-            ("core/x/src/a.rs", code),
-            ("core/x/src/b.rs", code),
-            ("core/x/src/c.rs", "fn a() -> Result<u8, E> {}\n"),
-        ]);
-        let found = check(&tree, &["core/x/src/b.rs", "core/x/src/c.rs"]).unwrap();
+        let (_folder, tree) = sample(&[("core/x/src/a.rs", code), ("bench/src/b.rs", code)]);
+        let found = check(&tree).unwrap();
         let found: Vec<String> = found.iter().map(ToString::to_string).collect();
         let told = "an error is an enum with a class(), and a result holds no result";
         let told = |line: usize| format!("core/x/src/a.rs:{line}: {told}");
-        assert_eq!(
-            found,
-            [
-                told(1),
-                told(3),
-                told(4),
-                "xtask/src/exceptions.rs:1: core/x/src/c.rs has its enums: take it out".to_owned(),
-            ]
-        );
+        assert_eq!(found, [told(1), told(3), told(4)]);
     }
 }

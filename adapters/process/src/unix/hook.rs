@@ -5,7 +5,9 @@ use super::bounded_output::BoundedOutput;
 use super::foreground::{DRAIN, each_piece, live, pump};
 use super::launch::{Started, Streams, launch};
 use crate::{FirstLine, ShellConfig};
-use everfold_kernel::ports::{Confinement, Exit, HookAction, HookCall, HookRun};
+use everfold_kernel::ports::{
+    Confinement, Exit, HookAction, HookCall, HookExit, HookRun, ShellError,
+};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::process::Stdio;
@@ -23,29 +25,38 @@ use tokio_util::sync::CancellationToken;
 pub async fn run_hook(config: &ShellConfig, call: HookCall, first: Option<FirstLine>) -> HookRun {
     match run(config, &call, first).await {
         Ok(run) => run,
-        Err(why) => HookRun::not_run(why),
+        Err(why) => HookRun::not_run(why.to_string()),
     }
+}
+
+/// Why a handler was not started.
+#[derive(Debug, thiserror::Error)]
+enum NotStarted {
+    #[error("{0} is no program")]
+    NoProgram(String),
+    #[error(transparent)]
+    Pipes(#[from] io::Error),
+    #[error(transparent)]
+    Shell(#[from] ShellError),
 }
 
 async fn run(
     config: &ShellConfig,
     call: &HookCall,
     mut first: Option<FirstLine>,
-) -> Result<HookRun, String> {
+) -> Result<HookRun, NotStarted> {
     let started = match &call.action {
         HookAction::Shell(command) => Started::Script(command.as_bytes()),
         HookAction::Program { command, args } => Started::Program(command, args),
-        HookAction::Http { url, .. } => return Err(format!("{url} is no program")),
+        HookAction::Http { url, .. } => return Err(NotStarted::NoProgram(url.clone())),
     };
     let mut config = config.clone();
     config.env.extend(call.env.clone());
-    let broken = |error: io::Error| error.to_string();
-    let (stdin, mut input) = writer().map_err(broken)?;
-    let (stdout, mut out) = reader().map_err(broken)?;
-    let (stderr, mut err) = reader().map_err(broken)?;
+    let (stdin, mut input) = writer()?;
+    let (stdout, mut out) = reader()?;
+    let (stderr, mut err) = reader()?;
     let streams = Streams { stdin, stdout, stderr };
-    let mut group = launch(&config, &started, &call.cwd, streams, &Confinement::Free)
-        .map_err(|error| error.to_string())?;
+    let mut group = launch(&config, &started, &call.cwd, streams, &Confinement::Free)?;
     let id = group.id();
     let (mut kept_out, mut kept_err) =
         (BoundedOutput::new(call.output_bytes), BoundedOutput::new(call.output_bytes));
@@ -88,7 +99,8 @@ async fn run(
     };
     // What it left running ends with it.
     drop(group);
-    Ok(HookRun { exit: Ok(exit), stdout: kept_out.into_text().0, stderr: kept_err.into_text().0 })
+    let (stdout, stderr) = (kept_out.into_text().0, kept_err.into_text().0);
+    Ok(HookRun { exit: HookExit::Ended(exit), stdout, stderr })
 }
 
 /// Waits until the time is up, which may be changed meanwhile.

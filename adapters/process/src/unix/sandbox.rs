@@ -13,21 +13,24 @@ mod namespace;
 mod placeholder;
 mod restriction;
 
-use everfold_kernel::ports::{SandboxProfile, ShellError};
+use everfold_kernel::ports::{SandboxProfile, SandboxState, ShellError};
 use namespace::Namespace;
 pub(super) use placeholder::Placeholders;
 use process_wrap::tokio::{ChildWrapper, CommandWrap};
+use restriction::NoRestriction;
 use std::ffi::OsString;
+use std::fmt::Display;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Whether commands can be held here; why not, where they cannot.
-///
-/// # Errors
-/// The reason, in words that end a sentence.
-pub(super) fn available() -> Result<(), String> {
-    restriction::available()?;
-    namespace::find().map(drop)
+/// Whether commands can be held here; why not, where they cannot, in words that
+/// end a sentence.
+pub(super) fn state() -> SandboxState {
+    match (restriction::available(), namespace::find()) {
+        (Err(reason), _) => SandboxState::Missing(reason.to_string()),
+        (Ok(()), None) => SandboxState::Missing(namespace::NONE.to_owned()),
+        (Ok(()), Some(_)) => SandboxState::Ready,
+    }
 }
 
 /// How a command is held.
@@ -52,15 +55,15 @@ enum Restriction {
 
 /// Finds out how a command can be held to a profile.
 pub(super) fn hold(profile: &SandboxProfile, cwd: &Path) -> Result<Holding, ShellError> {
-    let failed = |message: String| ShellError::NoSandbox { message };
-    restriction::available().map_err(failed)?;
+    let failed = |message: &dyn Display| ShellError::NoSandbox { message: message.to_string() };
+    restriction::available().map_err(|error| failed(&error))?;
     let placeholders = Placeholders::put(profile);
     let binds = namespace::binds(profile);
     if binds.is_plain() {
         let thread = Restriction::Files(profile.writable.clone());
         return Ok(Holding { before: Vec::new(), placeholders, thread });
     }
-    let space = namespace::find().map_err(failed)?;
+    let space = namespace::find().ok_or_else(|| failed(&namespace::NONE))?;
     let before = space.words(&binds, cwd);
     let thread = match space {
         Namespace::Own(_) => Restriction::None,
@@ -88,7 +91,7 @@ pub(super) fn spawn(
             let _inside = runtime.enter();
             Ok(command.spawn())
         });
-        thread.join().unwrap_or_else(|_| Err("the thread for it ended early".to_owned()))
+        thread.join().unwrap_or_else(|_| Err(NoRestriction::ThreadEnded))
     });
-    started.map_err(|message| ShellError::NoSandbox { message })
+    started.map_err(|error| ShellError::NoSandbox { message: error.to_string() })
 }

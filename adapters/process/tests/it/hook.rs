@@ -1,7 +1,7 @@
 //! Handlers of hooks as programs.
 
 use super::{block_on, pid_in, runs};
-use everfold_kernel::ports::{Exit, HookAction, HookCall, HookRun};
+use everfold_kernel::ports::{Exit, HookAction, HookCall, HookExit, HookRun};
 use everfold_process::{ShellConfig, run_hook};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -27,7 +27,7 @@ fn run(command: &str, cwd: &Path) -> HookRun {
 fn q7_a_handler_reads_json_and_answers_on_two_streams() {
     let dir = tempfile::tempdir().unwrap();
     let ran = run("cat; echo $CLAUDE_PROJECT_DIR >&2; exit 2", dir.path());
-    assert_eq!(ran.exit, Ok(Exit::Code(2)));
+    assert_eq!(ran.exit, HookExit::Ended(Exit::Code(2)));
     assert_eq!(ran.stdout, r#"{"hook_event_name":"Stop"}"#);
     assert_eq!(ran.stderr, "/p\n");
     let action =
@@ -44,14 +44,15 @@ fn q7_one_that_does_not_read_says_too_much_or_is_missing() {
         ..call(HookAction::Shell("exec 0<&-; echo ok".into()), dir.path())
     };
     let ran = block_on(run_hook(&ShellConfig::default(), huge, None));
-    assert_eq!((ran.exit, ran.stdout.as_str()), (Ok(Exit::Code(0)), "ok\n"));
+    assert_eq!((ran.exit, ran.stdout.as_str()), (HookExit::Ended(Exit::Code(0)), "ok\n"));
     let ran = run("head -c 100000 /dev/zero | tr '\\0' x", dir.path());
     assert!(ran.stdout.len() < 1_100 && ran.stdout.contains("dropped"));
-    assert_eq!(run("no-such-program-here", dir.path()).exit, Ok(Exit::Code(127)));
+    assert_eq!(run("no-such-program-here", dir.path()).exit, HookExit::Ended(Exit::Code(127)));
     let missing = HookAction::Program { command: "/no/such".into(), args: vec![] };
     let ran = block_on(run_hook(&ShellConfig::default(), call(missing, dir.path()), None));
-    assert!(ran.exit.unwrap_err().contains("No such file"));
-    assert!(run("true", &dir.path().join("gone")).exit.is_err());
+    assert!(matches!(ran.exit, HookExit::NotRun(why) if why.contains("No such file")));
+    let gone = run("true", &dir.path().join("gone"));
+    assert!(matches!(gone.exit, HookExit::NotRun(_)));
 }
 
 #[test]
@@ -65,7 +66,7 @@ fn q7_one_that_hangs_is_ended_with_all_it_started() {
     };
     block_on(async {
         let ran = run_hook(&ShellConfig::default(), late, None).await;
-        assert_eq!(ran.exit, Ok(Exit::TimedOut));
+        assert_eq!(ran.exit, HookExit::Ended(Exit::TimedOut));
         let pid = pid_in(&file).await;
         super::eventually("it is gone", || !runs(&pid)).await;
         std::fs::remove_file(&file).unwrap();
@@ -110,7 +111,7 @@ fn q7_the_first_line_is_seen_while_it_runs_and_may_change_its_time() {
         });
         let ran = block_on(run_hook(&ShellConfig::default(), call, Some(first)));
         assert_eq!(line.try_iter().collect::<Vec<_>>(), ["first"], "once, and whole");
-        assert_eq!(ran.exit, Ok(Exit::TimedOut));
+        assert_eq!(ran.exit, HookExit::Ended(Exit::TimedOut));
         ran.stdout
     };
     assert_eq!(run(Some(3_000), 700), "first\nmore\n", "more time than it had");

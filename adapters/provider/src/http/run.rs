@@ -227,7 +227,10 @@ impl Run {
         self.started |= !events.is_empty();
         self.pending.extend(events.into_iter().map(Ok));
         if end.is_ok() && !finished {
-            end = self.bear(&mut reading).map_err(broken);
+            end = match self.bear(&mut reading) {
+                None => Ok(()),
+                Some(flaw) => Err(broken(flaw)),
+            };
         }
         match end {
             _ if finished => self.state = State::Drain(Box::new(reading.response)),
@@ -256,19 +259,19 @@ impl Run {
     }
 
     /// Bears a silence, and tells of it; what is wrong once it is too long.
-    fn bear(&mut self, reading: &mut Reading) -> Result<(), String> {
+    fn bear(&mut self, reading: &mut Reading) -> Option<String> {
         if reading.silence.is_over() {
-            return Err(format!("nothing came for {} s", reading.silence.most_s()));
+            return Some(format!("nothing came for {} s", reading.silence.most_s()));
         }
         if reading.pings.is_over() {
-            return Err(format!("nothing but pings came for {} s", reading.pings.most_s()));
+            return Some(format!("nothing but pings came for {} s", reading.pings.most_s()));
         }
         // The silence is told as well by the second, which is never shorter.
         reading.silence.notice();
         if let Some(waited) = reading.pings.notice() {
             self.tell_wait(waited, "connected, and nothing of an answer");
         }
-        Ok(())
+        None
     }
 
     /// Goes on after a failed try: with a wait and another one, or not at all.

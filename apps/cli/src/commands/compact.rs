@@ -3,7 +3,7 @@
 use super::messages::{named, tell};
 use super::{CommandContext, Flow};
 use crate::presenter::{TextStyle, grouped};
-use anyhow::Result;
+use anyhow::{Result, bail};
 use everfold::Event;
 use everfold::engine::window::compaction;
 use everfold::engine::window::compaction::{
@@ -33,7 +33,7 @@ enum Act {
 impl Wish {
     /// Reads what follows the command. `from` and `up-to` are guidance where
     /// more words follow and the next one names no message.
-    fn parse(text: &str, entries: &[InView]) -> Result<Self, String> {
+    fn parse(text: &str, entries: &[InView]) -> Result<Self> {
         let (act, text) = match text.strip_prefix("--preview") {
             Some(rest) if rest.is_empty() || rest.starts_with(char::is_whitespace) => {
                 (Act::Preview, rest.trim())
@@ -47,7 +47,7 @@ impl Wish {
                 Some((verb, name)).filter(|_| rest.is_none() || named(entries, name).is_ok())
             }
             (Some(verb @ ("from" | "up-to")), None) => {
-                return Err(format!("name a message: /compact {verb} NUMBER"));
+                bail!("name a message: /compact {verb} NUMBER");
             }
             _ => None,
         };
@@ -77,7 +77,7 @@ pub(super) async fn run(cx: &mut CommandContext, text: &str) -> Result<Flow> {
     match wish.act {
         Act::Preview => match compaction::preview_compaction(&cx.session, wish.scope) {
             Ok(preview) => show_preview(cx, &preview, &entries),
-            Err(why) => tell(cx, Err(why.to_string())),
+            Err(why) => tell(cx, Err(why.into())),
         },
         Act::Compact => compact(cx, wish.scope, wish.guidance).await,
     }
@@ -212,7 +212,7 @@ mod tests {
         tried(text).unwrap()
     }
 
-    fn tried(text: &str) -> Result<Wish, String> {
+    fn tried(text: &str) -> Result<Wish> {
         let entry = |number: usize| InView {
             number,
             record: format!("r-{number}").into(),

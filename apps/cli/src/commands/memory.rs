@@ -7,7 +7,7 @@ use crate::log;
 use crate::memory;
 use crate::presenter::TextStyle;
 use crate::setup;
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use clap::Parser;
 use everfold::MemorySwitch;
 use everfold::engine::setups::memory_switch;
@@ -129,9 +129,9 @@ pub(crate) fn words(text: &str) -> Vec<String> {
 
 /// What became of what the person stated, in a line; why not, where it was
 /// refused.
-pub(super) fn stated(kept: &Kept) -> Result<String, String> {
+pub(super) fn stated(kept: &Kept) -> Result<String> {
     match kept {
-        Kept::Refused { reason } => Err(format!("nothing was saved: {reason}")),
+        Kept::Refused { reason } => Err(anyhow!("nothing was saved: {reason}")),
         kept => Ok(kept.notice().unwrap_or_else(|| "it is remembered already".to_owned())),
     }
 }

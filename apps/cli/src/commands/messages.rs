@@ -6,7 +6,7 @@
 
 use super::{CommandContext, Flow};
 use crate::presenter::{TextStyle, grouped};
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use everfold::engine::session::lookup;
 use everfold::engine::window::compaction;
 use everfold::engine::window::in_view;
@@ -20,7 +20,7 @@ use serde_json::json;
 const WIDE: usize = 120;
 
 /// The message that a text names.
-pub(super) fn named<'a>(list: &'a [InView], text: &str) -> Result<&'a InView, String> {
+pub(super) fn named<'a>(list: &'a [InView], text: &str) -> Result<&'a InView> {
     let number = text.trim_start_matches('#').parse::<usize>().ok();
     let by_number = number.and_then(|number| list.get(number.checked_sub(1)?));
     let by_id = || list.iter().find(|entry| entry.record.as_str() == text);
@@ -31,9 +31,9 @@ pub(super) fn named<'a>(list: &'a [InView], text: &str) -> Result<&'a InView, St
         list.iter().filter(|entry| !text.is_empty() && entry.record.as_str().starts_with(text));
     match (by_start.next(), by_start.count()) {
         (Some(entry), 0) => Ok(entry),
-        (None, _) => Err(format!("no message in view is {text:?}; /messages lists them")),
+        (None, _) => Err(anyhow!("no message in view is {text:?}; /messages lists them")),
         (Some(_), more) => {
-            Err(format!("the ids of {} messages begin with {text:?}; give more of it", more + 1))
+            Err(anyhow!("the ids of {} messages begin with {text:?}; give more of it", more + 1))
         }
     }
 }
@@ -95,7 +95,7 @@ pub(super) async fn pin(cx: &mut CommandContext, name: &str) -> Result<Flow> {
     let done = match named(&entries, name) {
         Ok(entry) => {
             let pinned = compaction::pin(&mut cx.session, &entry.record).await;
-            pinned.map(|()| entry).map_err(|error| error.to_string())
+            pinned.map(|()| entry).map_err(anyhow::Error::from)
         }
         Err(why) => Err(why),
     };
@@ -110,10 +110,10 @@ pub(super) async fn unpin(cx: &mut CommandContext, name: &str) -> Result<Flow> {
         return show(cx, &entries);
     }
     let done = match named(&entries, name) {
-        Ok(entry) if !entry.pinned => Err(format!("message {} is not pinned", entry.number)),
+        Ok(entry) if !entry.pinned => Err(anyhow!("message {} is not pinned", entry.number)),
         Ok(entry) => {
             let taken = compaction::unpin(&mut cx.session, &entry.record).await;
-            taken.map(|()| entry).map_err(|error| error.to_string())
+            taken.map(|()| entry).map_err(anyhow::Error::from)
         }
         Err(why) => Err(why),
     };
@@ -127,12 +127,12 @@ pub(super) async fn snip(cx: &mut CommandContext, names: &str) -> Result<Flow> {
     let (from, to) = match words.as_slice() {
         [one] => (named(&entries, one), named(&entries, one)),
         [from, to] => (named(&entries, from), named(&entries, to)),
-        _ => return tell(cx, Err("name the first message and the last one".to_owned())),
+        _ => return tell(cx, Err(anyhow!("name the first message and the last one".to_owned()))),
     };
     let done = match (from, to) {
         (Ok(from), Ok(to)) => compaction::snip(&mut cx.session, &from.record, &to.record)
             .await
-            .map_err(|error| error.to_string()),
+            .map_err(anyhow::Error::from),
         (Err(why), _) | (_, Err(why)) => Err(why),
     };
     let told = |record| format!("taken out of the model's view; /unsnip {record} puts it back");
@@ -151,7 +151,7 @@ pub(super) async fn unsnip(cx: &mut CommandContext, name: &str) -> Result<Flow> 
             compaction::undo_decision(&mut cx.session, &entry.record).await?;
             tell(cx, Ok("the model sees it again".to_owned()))
         }
-        Ok(entry) => tell(cx, Err(format!("message {} is no snip", entry.number))),
+        Ok(entry) => tell(cx, Err(anyhow!("message {} is no snip", entry.number))),
         Err(why) => tell(cx, Err(why)),
     }
 }
@@ -160,20 +160,20 @@ pub(super) async fn unsnip(cx: &mut CommandContext, name: &str) -> Result<Flow> 
 pub(super) async fn expand(cx: &mut CommandContext, name: &str) -> Result<Flow> {
     if name.is_empty() {
         let why = "name what to bring back: a call's id, a record's id, or FROM..TO";
-        return tell(cx, Err(why.to_owned()));
+        return tell(cx, Err(anyhow!(why.to_owned())));
     }
     let entries = in_view::in_view(&cx.session);
     let entry = named(&entries, name).ok();
     if let Some(InView { number, shown: Showing::StandsIn, .. }) = entry {
         let why = format!("message {number} stands for others; /unsnip {number} puts them back");
-        return tell(cx, Err(why));
+        return tell(cx, Err(anyhow!(why)));
     }
     let id = entry.map_or(name, |entry| entry.record.as_str());
     let limits = std::sync::Arc::clone(&cx.session.config().limits);
     let found = lookup::find(cx.agent.world(), &limits, cx.session.id(), id).await;
     let recalled = match found {
         Ok(recalled) => recalled,
-        Err(error) => return tell(cx, Err(error.to_string())),
+        Err(error) => return tell(cx, Err(error.into())),
     };
     cx.presenter.line(&recalled.text)?;
     let most = usize::try_from(limits.offload.recall_chars).unwrap_or(usize::MAX);
@@ -200,10 +200,10 @@ fn capped(text: &str, most: usize) -> String {
 }
 
 /// Says what was done, or why it was not.
-pub(super) fn tell(cx: &CommandContext, done: Result<String, String>) -> Result<Flow> {
+pub(super) fn tell(cx: &CommandContext, done: Result<String>) -> Result<Flow> {
     match done {
         Ok(text) => cx.presenter.styled(TextStyle::Dim, &format!("{text}\n"))?,
-        Err(why) => cx.presenter.note(TextStyle::Yellow, &why),
+        Err(why) => cx.presenter.note(TextStyle::Yellow, &why.to_string()),
     }
     Ok(Flow::GoOn)
 }
@@ -229,7 +229,9 @@ mod tests {
     #[test]
     fn l4_16_a_message_is_named_by_number_id_or_the_start_of_it() {
         let list = entries(&["019a-1", "019a-2", "77b-3", "77b-33"]);
-        let found = |text: &str| named(&list, text).map(|entry| entry.number);
+        let found = |text: &str| {
+            named(&list, text).map(|entry| entry.number).map_err(|error| error.to_string())
+        };
         assert_eq!(found("2"), Ok(2));
         assert_eq!(found("#2"), Ok(2));
         assert_eq!(found("019a-2"), Ok(2));

@@ -36,7 +36,7 @@ fn forget(cx: &mut CommandContext, rule: &str) -> Result<()> {
             places.push(format!("this project ({})", path.display()));
         }
         Ok(None) => {}
-        Err(why) => cx.presenter.note(TextStyle::Yellow, &why),
+        Err(why) => cx.presenter.note(TextStyle::Yellow, &why.to_string()),
     }
     if places.is_empty() {
         let hint = "/permissions lists what there is; rules of settings are changed in their file";

@@ -2,7 +2,7 @@
 
 use super::messages::tell;
 use super::{CommandContext, Flow};
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use everfold::engine::setups::preferences;
 use everfold::engine::setups::preferences::{EFFORTS, ThinkingWish};
 use everfold::kernel::Params;
@@ -16,14 +16,14 @@ pub(super) async fn thinking(cx: &mut CommandContext, text: &str) -> Result<Flow
         number => {
             let Ok(tokens) = number.replace(['_', ','], "").parse() else {
                 let usage = "write /thinking default, off, adaptive or a number of tokens";
-                return tell(cx, Err(usage.to_owned()));
+                return tell(cx, Err(anyhow!(usage.to_owned())));
             };
             ThinkingWish::Budget(tokens)
         }
     };
     let done = preferences::set_thinking(&mut cx.session, wish).await;
     let told = done.map(|()| format!("thinking: {}", thinks(&params(cx))));
-    tell(cx, told.map_err(|error| error.to_string()))
+    tell(cx, told.map_err(anyhow::Error::from))
 }
 
 fn params(cx: &CommandContext) -> Params {
@@ -54,7 +54,7 @@ pub(super) async fn effort(cx: &mut CommandContext, text: &str) -> Result<Flow> 
         preferences::set_effort(&mut cx.session, Some(text).filter(|text| *text != "default"))
             .await;
     let told = done.map(|()| said(params(cx)));
-    tell(cx, told.map_err(|error| error.to_string()))
+    tell(cx, told.map_err(anyhow::Error::from))
 }
 
 pub(super) async fn output_style(cx: &mut CommandContext, text: &str) -> Result<Flow> {
@@ -76,7 +76,7 @@ pub(super) async fn output_style(cx: &mut CommandContext, text: &str) -> Result<
     let Some(style) = styles.iter().find(|style| style.name.eq_ignore_ascii_case(text)) else {
         let known: Vec<&str> = styles.iter().map(|style| style.name.as_str()).collect();
         let why = format!("there is no style {text:?}; there are {}", known.join(", "));
-        return tell(cx, Err(why));
+        return tell(cx, Err(anyhow!(why)));
     };
     preferences::set_output_style(&mut cx.session, &style.name, style.text.as_deref()).await?;
     tell(cx, Ok(format!("answers are written in the style {}", style.name)))

@@ -40,5 +40,5 @@ pub(super) async fn add_dir(cx: &mut CommandContext, dir: &str) -> Result<Flow> 
     };
     let added = directories::add(&mut cx.session, &path).await;
     let told = added.map(|dir| format!("tools may work in {} too, in this session", dir.display()));
-    messages::tell(cx, told.map_err(|error| error.to_string()))
+    messages::tell(cx, told.map_err(anyhow::Error::from))
 }

@@ -195,8 +195,8 @@ const COMMANDS: &[Command] = &[
         run: |cx, text| {
             Box::pin(async move {
                 let saved = statement::remember(&cx.session, text).await;
-                let saved = saved.map_err(|error| error.to_string());
-                messages::tell(cx, saved.and_then(|kept| memory::stated(&kept)))
+                let told = saved.map_err(anyhow::Error::from);
+                messages::tell(cx, told.and_then(|kept| memory::stated(&kept)))
             })
         },
     },

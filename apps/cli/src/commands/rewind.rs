@@ -3,7 +3,7 @@
 use super::messages::tell;
 use super::{CommandContext, Flow, compact};
 use crate::presenter::{TextStyle, counted, cut};
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use everfold::engine::turn::rewind;
 use everfold::engine::turn::rewind::{Point, PointKind, RewindReport, RewindWhat};
 use everfold::engine::window::compaction::CompactionScope;
@@ -30,7 +30,7 @@ pub(super) async fn run(cx: &mut CommandContext, text: &str) -> Result<Flow> {
         Some("conversation") => RewindWhat::Conversation,
         Some("files") => RewindWhat::Files,
         Some(_) => {
-            return tell(cx, Err(format!("write {USAGE}")));
+            return tell(cx, Err(anyhow!("write {USAGE}")));
         }
     };
     let Some(point) = named(&points, name) else { return unknown(cx, name) };
@@ -39,12 +39,12 @@ pub(super) async fn run(cx: &mut CommandContext, text: &str) -> Result<Flow> {
             told(cx, &report)?;
             Ok(if what.conversation() { Flow::WentBack(report.text) } else { Flow::GoOn })
         }
-        Err(why) => tell(cx, Err(why.to_string())),
+        Err(why) => tell(cx, Err(why.into())),
     }
 }
 
 fn unknown(cx: &CommandContext, name: &str) -> Result<Flow> {
-    tell(cx, Err(format!("no point is {name:?}; /rewind lists them")))
+    tell(cx, Err(anyhow!("no point is {name:?}; /rewind lists them")))
 }
 
 fn named(points: &[Point], name: &str) -> Option<RecordId> {

@@ -8,7 +8,7 @@ use super::Bench;
 use crate::args::memory::{ExportArgs, ImportArgs, Tier};
 use crate::failure::{Refusal, Usage};
 use crate::presenter::{Presenter, TextStyle, counted};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow, bail};
 use everfold::disk::atomic::{self, FileReaders};
 use everfold_kernel::ports::{
     Haste, Kept, MemoryAuthor, MemoryPlacement, MemoryProposal, MemoryRef, MemoryWriter,
@@ -65,7 +65,7 @@ impl Bench<'_> {
                         propose(&service, &piece, file, args, &mut outcome)?;
                     }
                 }
-                Err(reason) => outcome.skip("", file, &reason),
+                Err(reason) => outcome.skip("", file, &reason.to_string()),
             }
         }
         self.told(&outcome, &files, args)
@@ -274,11 +274,10 @@ fn is_meant(path: &Path) -> bool {
 }
 
 /// The text of a file, or why there is none.
-fn text_of(path: &Path) -> Result<String, String> {
-    let about = std::fs::metadata(path).map_err(|error| error.to_string())?;
+fn text_of(path: &Path) -> Result<String> {
+    let about = std::fs::metadata(path)?;
     if about.len() > MAX_BYTES {
-        return Err(format!("it has {} bytes, more than {MAX_BYTES}", about.len()));
+        bail!("it has {} bytes, more than {MAX_BYTES}", about.len());
     }
-    let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
-    String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())
+    String::from_utf8(std::fs::read(path)?).map_err(|_| anyhow!("it is not UTF-8"))
 }

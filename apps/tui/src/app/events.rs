@@ -68,7 +68,7 @@ impl App {
         }
     }
 
-    fn turn_ended(&mut self, end: Result<Box<TurnEnd>, String>) -> Vec<Act> {
+    fn turn_ended(&mut self, end: anyhow::Result<Box<TurnEnd>>) -> Vec<Act> {
         let rings = self.rings(Instant::now());
         self.phase = Phase::Rest;
         self.talk.settle();

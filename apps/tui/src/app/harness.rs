@@ -157,7 +157,6 @@ impl Bench {
                 Act::Ask(Ask::Command(line)) => {
                     let stop = CancellationToken::new();
                     let done = self.host.command(&line, self.telling.clone(), stop).await;
-                    let done = done.map_err(|error| error.to_string());
                     while let Ok(told) = self.told.try_recv() {
                         acts.extend(self.app.told(told));
                     }

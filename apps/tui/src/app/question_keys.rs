@@ -3,7 +3,9 @@
 
 use super::{Act, App, Phase};
 use crate::question::Keyed;
+use everfold::KeepRuleError;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
+use std::path::PathBuf;
 use std::time::Instant;
 
 impl App {
@@ -68,12 +70,20 @@ impl App {
     }
 
     /// A rule was kept for the project, or why not.
-    pub(crate) fn rule_kept(&mut self, kept: Result<String, String>) {
-        let (look, text) = match kept {
-            Ok(text) => (crate::style::TextStyle::Dim, text),
-            Err(text) => (crate::style::TextStyle::Yellow, text),
-        };
-        self.notice(look, text);
+    pub(crate) fn rule_kept(&mut self, rule: &str, kept: Result<PathBuf, KeepRuleError>) {
+        match kept {
+            Ok(path) => self.notice(
+                crate::style::TextStyle::Dim,
+                format!(
+                    "{rule} is allowed in this project from now on ({}); /permissions takes it back",
+                    path.display()
+                ),
+            ),
+            Err(why) => self.notice(
+                crate::style::TextStyle::Yellow,
+                format!("{rule} is allowed in this session only: {why}"),
+            ),
+        }
     }
 
     /// Turns of the wheel scroll what is seen.

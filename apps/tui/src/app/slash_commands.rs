@@ -126,13 +126,13 @@ impl App {
     }
 
     /// A command has ended: what it wrote is shown where it was asked for.
-    pub(super) fn command_ended(&mut self, done: Result<Next, String>) -> Vec<Act> {
+    pub(super) fn command_ended(&mut self, done: anyhow::Result<Next>) -> Vec<Act> {
         let phase = std::mem::replace(&mut self.phase, Phase::Rest);
         let title = match &phase {
             Phase::Command { line, .. } => line.clone(),
             _ => String::new(),
         };
-        let failed = done.as_ref().err().map(|why| (TextStyle::Red, format!("error: {why}\n")));
+        let failed = done.as_ref().err().map(|why| (TextStyle::Red, format!("error: {why:#}\n")));
         let mut acts = Vec::new();
         if let Some(panel) = &mut self.panel {
             let mut said = std::mem::take(&mut self.written);

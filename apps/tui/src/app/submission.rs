@@ -56,10 +56,10 @@ impl App {
     }
 
     /// The person comes back from their editor.
-    pub(crate) fn edited(&mut self, text: Result<String, String>) {
+    pub(crate) fn edited(&mut self, text: anyhow::Result<String>) {
         match text {
             Ok(text) => self.input.set(text.trim_end()),
-            Err(why) => self.notice(TextStyle::Red, why),
+            Err(why) => self.notice(TextStyle::Red, format!("{why:#}")),
         }
     }
 

@@ -7,7 +7,7 @@ use super::{Panel, PanelAct, Slot, look};
 use crate::style::TextStyle;
 use crate::theme::Theme;
 use everfold::engine::window::compaction;
-use everfold::engine::window::compaction::{CompactionPreview, CompactionScope};
+use everfold::engine::window::compaction::{CompactionError, CompactionPreview, CompactionScope};
 use everfold_kernel::phrase::grouped;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
@@ -15,8 +15,8 @@ use ratatui::layout::Rect;
 
 #[derive(Default)]
 pub(crate) struct CompactPanel {
-    found: Slot<Result<CompactionPreview, String>>,
-    preview: Option<Result<CompactionPreview, String>>,
+    found: Slot<Result<CompactionPreview, CompactionError>>,
+    preview: Option<Result<CompactionPreview, CompactionError>>,
     scroll: Scroll,
 }
 
@@ -24,7 +24,7 @@ impl CompactPanel {
     fn text(&self, width: u16) -> Vec<(TextStyle, String)> {
         match &self.preview {
             None => vec![(TextStyle::Dim, "looking…".to_owned())],
-            Some(Err(why)) => vec![(TextStyle::Yellow, why.clone())],
+            Some(Err(why)) => vec![(TextStyle::Yellow, why.to_string())],
             Some(Ok(preview)) => written(preview, width),
         }
     }
@@ -82,10 +82,7 @@ impl Panel for CompactPanel {
     }
 
     fn begin(&mut self) -> PanelAct {
-        look(&self.found, |session| {
-            compaction::preview_compaction(session, CompactionScope::All)
-                .map_err(|error| error.to_string())
-        })
+        look(&self.found, |session| compaction::preview_compaction(session, CompactionScope::All))
     }
 
     fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: Theme) {

@@ -17,7 +17,7 @@ use ratatui::layout::Rect;
 use std::sync::Arc;
 
 /// Sums with their names, or why there are none.
-type Spent = Result<Vec<(String, Ledger)>, String>;
+type Spent = anyhow::Result<Vec<(String, Ledger)>>;
 
 pub(crate) struct CostPanel {
     side: Arc<dyn PanelData>,
@@ -45,7 +45,7 @@ impl CostPanel {
         out.push((TextStyle::Dim, background(&self.session)));
         match &self.others {
             None => out.push((TextStyle::Dim, "today and this project: looking…".to_owned())),
-            Some(Err(why)) => out.push((TextStyle::Red, why.clone())),
+            Some(Err(why)) => out.push((TextStyle::Red, format!("{why:#}"))),
             Some(Ok(sums)) => {
                 for (name, ledger) in sums {
                     out.push((TextStyle::Normal, String::new()));
@@ -127,9 +127,7 @@ impl Panel for CostPanel {
 
     fn begin(&mut self) -> PanelAct {
         let spent = self.side.spent();
-        job(&self.found, |_| {
-            Box::pin(async move { spent.await.map_err(|error| format!("{error:#}")) })
-        })
+        job(&self.found, |_| spent)
     }
 
     fn update(&mut self, status: &Status) {

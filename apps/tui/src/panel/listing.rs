@@ -26,7 +26,7 @@ const MORE_ROWS: u16 = 8;
 const ROOM: u16 = 14;
 
 /// What came of a look.
-type Found = (Written, Result<Table, String>);
+type Found = (Written, anyhow::Result<Table>);
 
 /// A list and what can be done with it.
 pub(crate) struct ListPanel {
@@ -85,9 +85,7 @@ impl ListPanel {
     /// Makes the list anew.
     fn load(&mut self) -> PanelAct {
         let table = self.side.table(self.what);
-        job(&self.found, |_| {
-            Box::pin(async move { (Vec::new(), table.await.map_err(|error| format!("{error:#}"))) })
-        })
+        job(&self.found, |_| Box::pin(async move { (Vec::new(), table.await) }))
     }
 
     /// Runs a command, and makes the list anew.
@@ -100,7 +98,7 @@ impl ListPanel {
                 let done = side.run(&line, page).await;
                 let mut said = kept.take();
                 said.extend(done.err().map(|error| (TextStyle::Red, format!("{error:#}\n"))));
-                (said, side.table(what).await.map_err(|error| format!("{error:#}")))
+                (said, side.table(what).await)
             })
         })
     }
@@ -131,7 +129,7 @@ impl ListPanel {
                 self.rows.set(table);
                 self.state = State::There;
             }
-            Err(why) => self.state = State::Failed(why),
+            Err(why) => self.state = State::Failed(format!("{why:#}")),
         }
     }
 

@@ -14,7 +14,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use ratatui::layout::Rect;
 
 /// What was found, or why nothing was.
-type Found = Result<Vec<Point>, String>;
+type Found = anyhow::Result<Vec<Point>>;
 
 pub(crate) struct RewindPanel {
     found: Slot<Found>,
@@ -99,7 +99,7 @@ impl Panel for RewindPanel {
         PanelAct::Ask(Ask::Look(Box::new(move |host| {
             let session = host.session();
             Box::pin(async move {
-                slot.put(rewind::rewind_points(session).await.map_err(|error| error.to_string()));
+                slot.put(rewind::rewind_points(session).await.map_err(anyhow::Error::from));
             })
         })))
     }
@@ -109,7 +109,7 @@ impl Panel for RewindPanel {
         self.settle();
         let mut rest = area;
         if let Some(Err(why)) = &self.points {
-            return rows::line(why, theme.style(TextStyle::Red), &mut rest, buf);
+            return rows::line(&why.to_string(), theme.style(TextStyle::Red), &mut rest, buf);
         }
         let files = self.chosen().map(|point| point.files.clone()).unwrap_or_default();
         let below = u16::try_from(files.len()).unwrap_or(FILES).min(FILES).min(area.height / 3);

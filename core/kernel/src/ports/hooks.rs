@@ -50,11 +50,17 @@ pub enum HookAction {
     },
 }
 
+/// How a handler ended, or why it could not be run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HookExit {
+    Ended(Exit),
+    NotRun(String),
+}
+
 /// What became of a handler.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HookRun {
-    /// How it ended; why not, where it could not be run.
-    pub exit: Result<Exit, String>,
+    pub exit: HookExit,
     /// What it printed, or the body of the server's answer.
     pub stdout: String,
     /// What it complained of.
@@ -65,6 +71,6 @@ impl HookRun {
     /// One that could not be run.
     #[must_use]
     pub fn not_run(why: impl Into<String>) -> Self {
-        Self { exit: Err(why.into()), stdout: String::new(), stderr: String::new() }
+        Self { exit: HookExit::NotRun(why.into()), stdout: String::new(), stderr: String::new() }
     }
 }

@@ -64,17 +64,27 @@ fn ranked(one: &str, other: &str, stored: &Stored, done: &Tidied) -> (String, St
     if rank(&one) >= rank(&other) { (one, other) } else { (other, one) }
 }
 
-/// The text of the one that stays, with what only the other says. An error
-/// says why they cannot be joined.
-fn joined(stays: &str, goes: &str, done: &Tidied) -> Result<String, String> {
+/// Why two memories cannot be joined, after their names.
+#[derive(Debug, thiserror::Error)]
+enum Apart {
+    #[error("say nearly the same, and hold in different places")]
+    Places,
+    #[error("say nearly the same, and are of different types")]
+    Types,
+    #[error("may contradict each other: \"{rival}\" / \"{line}\"")]
+    Contradiction { rival: String, line: String },
+}
+
+/// The text of the one that stays, with what only the other says.
+fn joined(stays: &str, goes: &str, done: &Tidied) -> Result<String, Apart> {
     let text = |path: &str| done.texts.get(path).map(String::as_str).unwrap_or_default();
     let (keeper, other) = (Memory::parse(text(stays)), Memory::parse(text(goes)));
     let (a, b) = (&keeper.front, &other.front);
     if a.provenance != b.provenance || a.branch != b.branch || a.worktree != b.worktree {
-        return Err("say nearly the same, and hold in different places".to_owned());
+        return Err(Apart::Places);
     }
     if a.kind.is_some() && b.kind.is_some() && a.kind != b.kind {
-        return Err("say nearly the same, and are of different types".to_owned());
+        return Err(Apart::Types);
     }
     let has: BTreeSet<String> = keeper.body.lines().map(plain).collect();
     let extra: Vec<&str> = other
@@ -86,7 +96,7 @@ fn joined(stays: &str, goes: &str, done: &Tidied) -> Result<String, String> {
         let rival = keeper.body.lines().find(|own| differ_about_one_thing(own, line))?;
         Some((line.trim(), rival.trim()))
     }) {
-        return Err(format!("may contradict each other: \"{rival}\" / \"{line}\""));
+        return Err(Apart::Contradiction { rival: rival.to_owned(), line: line.to_owned() });
     }
     let mut file = text(stays).to_owned();
     if !extra.is_empty() {

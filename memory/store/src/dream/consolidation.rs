@@ -103,7 +103,7 @@ impl DirNight {
             let path = entry.path.to_string_lossy().replace('\\', "/");
             match read(&copy, &path, &entry) {
                 Ok(text) => drop(gathered.files.insert(path, text)),
-                Err(why) => drop(gathered.strange.insert(path, why)),
+                Err(flaw) => drop(gathered.strange.insert(path, flaw.to_string())),
             }
         }
         Ok(gathered)
@@ -139,15 +139,28 @@ fn copy_place() -> PathBuf {
     Path::new(COPIES).join("copy")
 }
 
-/// A file of a copy as text, or what is wrong with it.
-fn read(copy: &Root, path: &str, entry: &RootEntry) -> Result<String, String> {
+/// What is wrong with a file of a copy.
+#[derive(Debug, thiserror::Error)]
+enum Flaw {
+    #[error("it is no plain file")]
+    NoFile,
+    #[error("it is not UTF-8")]
+    NoText,
+    #[error(transparent)]
+    Path(#[from] Error),
+    #[error(transparent)]
+    Disk(#[from] everfold_disk::Error),
+}
+
+/// A file of a copy as text.
+fn read(copy: &Root, path: &str, entry: &RootEntry) -> Result<String, Flaw> {
     if entry.kind != EntryKind::File {
-        return Err("it is no plain file".to_owned());
+        return Err(Flaw::NoFile);
     }
     let is_log = path.strip_prefix(LOGS).is_some_and(|rest| rest.starts_with('/'));
     if path != INDEX_FILE && !is_log {
-        TopicPath::new(path).map_err(|error| error.to_string())?;
+        TopicPath::new(path)?;
     }
-    let bytes = copy.read(&entry.path, FILE_BYTES).map_err(|error| error.to_string())?;
-    String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())
+    let bytes = copy.read(&entry.path, FILE_BYTES)?;
+    String::from_utf8(bytes).map_err(|_| Flaw::NoText)
 }

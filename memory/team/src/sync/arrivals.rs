@@ -57,7 +57,7 @@ impl Arrivals {
                 Ok(text) => {
                     news.texts.insert(path.to_owned(), (file.version.clone(), text));
                 }
-                Err(why) => news.hold(path, file, why),
+                Err(why) => news.hold(path, file, why.to_string()),
             }
         }
         Ok(news)
@@ -121,29 +121,42 @@ fn fault(path: &str, file: &TeamFile, most: u64) -> Option<String> {
     TopicPath::new(path).err().map(|error| error.to_string())
 }
 
-/// The text of a memory, or what is wrong with it.
-fn memory_text(path: &str, bytes: Vec<u8>) -> Result<String, String> {
-    let text = String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
+/// Why a memory is not shared, or not taken in.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Unshared {
+    #[error("it is not UTF-8")]
+    NoText,
+    #[error("it is a list of memories; each member has their own")]
+    Index,
+    #[error("it has {bytes} bytes, and at most {most} are shared")]
+    TooLong { bytes: u64, most: u64 },
+    #[error("it holds {0}; whoever put it there has to revoke it, and take it out")]
+    Secret(String),
+    #[error("it is about a person, and stays private")]
+    Private,
+    #[error(transparent)]
+    Gate(gate::GateRefusal),
+}
+
+/// The text of a memory that may be taken in.
+fn memory_text(path: &str, bytes: Vec<u8>) -> Result<String, Unshared> {
+    let text = String::from_utf8(bytes).map_err(|_| Unshared::NoText)?;
     if is_sub_index(&text) {
-        return Err("it is a list of memories; each member has their own".to_owned());
+        return Err(Unshared::Index);
     }
     sharable(path, &text)?;
     Ok(text)
 }
 
 /// Whether a memory may be shared, in either direction.
-pub(super) fn sharable(path: &str, text: &str) -> Result<(), String> {
+pub(super) fn sharable(path: &str, text: &str) -> Result<(), Unshared> {
     match gate::clean(text).and_then(|()| gate::clean(path)) {
-        Err(gate::GateRefusal::Secret(kind)) => {
-            return Err(format!(
-                "it holds {kind}; whoever put it there has to revoke it, and take it out"
-            ));
-        }
-        Err(refusal) => return Err(refusal.to_string()),
+        Err(gate::GateRefusal::Secret(kind)) => return Err(Unshared::Secret(kind.to_string())),
+        Err(refusal) => return Err(Unshared::Gate(refusal)),
         Ok(()) => {}
     }
     match Memory::parse(text).front.kind {
-        Some(MemoryType::User) => Err("it is about a person, and stays private".to_owned()),
+        Some(MemoryType::User) => Err(Unshared::Private),
         _ => Ok(()),
     }
 }

@@ -1,6 +1,6 @@
 //! What we publish.
 
-use super::arrivals::sharable;
+use super::arrivals::{Unshared, sharable};
 use super::{FOLDER, HeldMemory, HeldSide, SyncReport, TeamSync, base_file};
 use crate::ancestor::TeamBase;
 use crate::plan::TeamPlan;
@@ -39,6 +39,7 @@ pub(super) fn wanted(sync: &TeamSync<'_>, plan: &TeamPlan, report: &mut SyncRepo
     for (path, text) in &plan.there {
         match text.as_deref().map(|text| fit(sync, path, text)) {
             Some(Err(why)) => {
+                let why = why.to_string();
                 report.held.push(HeldMemory { path: path.clone(), why, side: HeldSide::Here });
             }
             _ => {
@@ -75,10 +76,10 @@ pub(super) fn newer_form(sync: &TeamSync<'_>, head: &TeamHead) -> Result<Option<
     Ok(text.map(|form| form.format).filter(|format| *format > FORMAT))
 }
 
-fn fit(sync: &TeamSync<'_>, path: &str, text: &str) -> Result<(), String> {
+fn fit(sync: &TeamSync<'_>, path: &str, text: &str) -> Result<(), Unshared> {
     let (bytes, most) = (text.len() as u64, sync.limits.file_bytes);
     if bytes > most {
-        return Err(format!("it has {bytes} bytes, and at most {most} are shared"));
+        return Err(Unshared::TooLong { bytes, most });
     }
     sharable(path, text)
 }

@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 pub(crate) const ENTER: &str = "__enter-sandbox";
 
 /// Why there is none.
-const NONE: &str = "a mount namespace of its own is not to be had (user namespaces are off, and \
+pub(super) const NONE: &str = "a mount namespace of its own is not to be had (user namespaces are off, and \
     bubblewrap is not installed or may not be used)";
 
 /// How a namespace is made.
@@ -106,13 +106,12 @@ pub(super) fn open_entrance() {
 }
 
 /// The first way to make a namespace that works here. It is tried once.
-pub(super) fn find() -> Result<Namespace, String> {
-    static FOUND: OnceLock<Result<Namespace, String>> = OnceLock::new();
+pub(super) fn find() -> Option<Namespace> {
+    static FOUND: OnceLock<Option<Namespace>> = OnceLock::new();
     let look = || {
         let own = ENTRANCE.get().cloned().map(Namespace::Own);
         let wrap = on_path("bwrap").map(Namespace::Bubblewrap);
-        let first = own.into_iter().chain(wrap).find(works);
-        first.ok_or_else(|| NONE.to_owned())
+        own.into_iter().chain(wrap).find(works)
     };
     FOUND.get_or_init(look).clone()
 }

@@ -3,29 +3,45 @@
 
 use std::path::PathBuf;
 
+/// Why a thread cannot be held, in words that end a sentence.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum NoRestriction {
+    #[error("the thread for it ended early")]
+    ThreadEnded,
+    #[cfg(not(target_os = "linux"))]
+    #[error("there is none on this platform")]
+    Platform,
+    #[cfg(target_os = "linux")]
+    #[error("Landlock cannot hold it: {0}")]
+    Files(#[from] landlock::RulesetError),
+    #[cfg(target_os = "linux")]
+    #[error("its network cannot be taken away: {0}")]
+    Filter(seccompiler::Error),
+}
+
 /// Whether a thread can be held here; why not, where it cannot.
-pub(super) fn available() -> Result<(), String> {
+pub(super) fn available() -> Result<(), NoRestriction> {
     std::thread::scope(|scope| {
         let tried = scope.spawn(|| hold(&[]));
-        tried.join().unwrap_or_else(|_| Err("the thread for it ended early".to_owned()))
+        tried.join().unwrap_or(Err(NoRestriction::ThreadEnded))
     })
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(super) fn hold(_writable: &[PathBuf]) -> Result<(), String> {
-    Err("there is none on this platform".to_owned())
+pub(super) fn hold(_writable: &[PathBuf]) -> Result<(), NoRestriction> {
+    Err(NoRestriction::Platform)
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(super) fn no_sockets() -> Result<(), String> {
-    Err("there is none on this platform".to_owned())
+pub(super) fn no_sockets() -> Result<(), NoRestriction> {
+    Err(NoRestriction::Platform)
 }
 
 /// Holds the calling thread: it writes in these places alone, and makes no
 /// sockets.
 #[cfg(target_os = "linux")]
-pub(super) fn hold(writable: &[PathBuf]) -> Result<(), String> {
-    files(writable).map_err(|error| format!("Landlock cannot hold it: {error}"))?;
+pub(super) fn hold(writable: &[PathBuf]) -> Result<(), NoRestriction> {
+    files(writable)?;
     no_sockets()
 }
 
@@ -61,12 +77,7 @@ fn files(writable: &[PathBuf]) -> Result<(), landlock::RulesetError> {
 /// this machine's own processes are left out too: behind one of them may be a
 /// program that writes for whoever asks.
 #[cfg(target_os = "linux")]
-pub(super) fn no_sockets() -> Result<(), String> {
-    sockets().map_err(|error| format!("its network cannot be taken away: {error}"))
-}
-
-#[cfg(target_os = "linux")]
-fn sockets() -> Result<(), String> {
+pub(super) fn no_sockets() -> Result<(), NoRestriction> {
     use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch, apply_filter};
     let refused = u32::try_from(rustix::io::Errno::PERM.raw_os_error()).unwrap_or(1);
     let calls = [SOCKET, IO_URING_SETUP].map(|number| (number, Vec::new()));
@@ -76,8 +87,8 @@ fn sockets() -> Result<(), String> {
             SeccompFilter::new(calls.into(), rest, these, arch)
         })
         .and_then(BpfProgram::try_from)
-        .map_err(|error| error.to_string())?;
-    apply_filter(&filter).map_err(|error| error.to_string())
+        .map_err(|error| NoRestriction::Filter(error.into()))?;
+    apply_filter(&filter).map_err(NoRestriction::Filter)
 }
 
 /// The number of `socket`.

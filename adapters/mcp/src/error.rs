@@ -1,0 +1,97 @@
+//! Why a server is not there.
+
+use everfold_kernel::{Class, Classify};
+use rmcp::service::ClientInitializeError;
+
+/// Why an entry cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EntryError {
+    #[error("its name may have letters, digits, - and single _ only")]
+    Name,
+    #[error("it is no object")]
+    NoObject,
+    #[error("{0:?} is no http or https URL")]
+    NoUrl(String),
+    #[error("the transport \"sse\" is an old one; use the server's http address")]
+    OldTransport,
+    #[error("the transport {0:?} is not known")]
+    UnknownTransport(String),
+    #[error("it has no {0:?}")]
+    Missing(&'static str),
+    #[error("it has neither \"command\" nor \"url\"")]
+    Empty,
+    #[error("the variable {0} is not set")]
+    Unset(String),
+}
+
+impl Classify for EntryError {
+    fn class(&self) -> Class {
+        Class::Refuse
+    }
+}
+
+/// Why there is no connection to a server.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ConnectError {
+    #[error("no answer within {0} seconds")]
+    Late(u64),
+    #[error("it ended before it answered{}", complaint(.0.as_deref()))]
+    Ended(Option<String>),
+    #[error("{}{}", told(.error), complaint(.said.as_deref()))]
+    Refused {
+        error: Box<ClientInitializeError>,
+        /// The last line of what it complained of.
+        said: Option<String>,
+    },
+    #[error("the header {0:?} is not valid")]
+    Header(String),
+    #[error(transparent)]
+    Http(#[from] reqwest::Error),
+    #[error("its tools cannot be listed: {0}")]
+    Tools(Box<rmcp::ServiceError>),
+    #[error("it is no program")]
+    NoProgram,
+    #[error("{program} cannot be started: {source}")]
+    Start { program: String, source: std::io::Error },
+    #[error("it has no pipes")]
+    NoPipes,
+    #[error("its \"headersHelper\" {0}")]
+    Helper(HelperError),
+}
+
+/// What went wrong with the command that prints headers. What it printed is not
+/// told: it may be a key.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum HelperError {
+    #[error("took too long")]
+    Late,
+    #[error("cannot be run: {0}")]
+    Run(std::io::Error),
+    #[error("failed: {0}")]
+    Failed(std::process::ExitStatus),
+    #[error("printed no JSON object of texts")]
+    NoObject,
+}
+
+impl Classify for ConnectError {
+    fn class(&self) -> Class {
+        match self {
+            Self::Late(_) | Self::Ended(_) | Self::Http(_) => Class::Retry,
+            _ => Class::Degrade,
+        }
+    }
+}
+
+fn complaint(line: Option<&str>) -> String {
+    line.map(|line| format!("; it said: {line}")).unwrap_or_default()
+}
+
+fn told(error: &ClientInitializeError) -> String {
+    if error.is_authorization_required() {
+        return "it wants a login, which Everfold does not do by itself; put a token into \
+            \"headers\" of its entry, or a command that prints them into \"headersHelper\""
+            .to_owned();
+    }
+    let text = error.to_string();
+    text.lines().next().unwrap_or("it could not be connected to").to_owned()
+}
