@@ -3,7 +3,8 @@
 //! You have an agent: your HTTP client, your tools, your loop. A [`Context`]
 //! takes the place of its list of messages. Before each request it keeps the
 //! conversation within the model's window: large tool results go to disk (layer
-//! 1), stale ones are cleared where that pays (layer 2), and what no longer fits
+//! 1), stale ones are cleared where that pays (layer 2), notes are kept where
+//! that is wanted, so that a summary is ready (layer 3), and what no longer fits
 //! is replaced by a summary (layer 4). Memories that the person's words call for
 //! are brought in. What was sent once is sent the same again, so the provider's
 //! prompt cache is read, and every change of the prefix is a decision that was
@@ -51,6 +52,7 @@ mod climb;
 mod error;
 mod memory;
 mod message;
+mod notes;
 mod ports;
 mod setup;
 
@@ -72,6 +74,7 @@ use everfold_prune::CacheEdits;
 use everfold_transcript::line::ANCHOR;
 use everfold_transcript::{Rebuild, encode};
 use everfold_window::LadderView;
+use notes::RunningNotes;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -90,6 +93,8 @@ pub struct Context {
     said: Option<String>,
     /// When a question about the conversation last read its prefix.
     last_fork: Option<Timestamp>,
+    /// Running notes, where they are kept.
+    notes: Option<RunningNotes>,
     log: Log,
     books: Books,
     acts: Vec<LayerAct>,
@@ -180,6 +185,7 @@ impl Context {
             phase: Phase::Start,
             said: None,
             last_fork: None,
+            notes: setup.notes.then(RunningNotes::default),
             log: Log::default(),
             books: Books::default(),
             acts: Vec::new(),

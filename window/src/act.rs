@@ -13,6 +13,8 @@ pub enum ActKind {
     Spilled,
     /// Stale results were cleared (layer 2).
     Cleared,
+    /// The running notes were brought up to date (layer 3).
+    Noted,
     /// A summary took the place of what came before (layer 4).
     Compacted,
     /// Memories were brought in.
@@ -73,6 +75,17 @@ impl LayerAct {
         let after = before - Tokens(sum.cleared_tokens);
         let (costs, saves) = (sum.costs, sum.saves);
         Self { kind: ActKind::Cleared, before, after, costs, saves, line }
+    }
+
+    /// The notes were brought up to date, for this much; nothing left the view.
+    #[must_use]
+    pub fn noted(tokens: u64, cost: Usd, count: Tokens) -> Self {
+        let line = format!(
+            "brought the notes up to date: {tokens} tokens, for {}; a summary is ready",
+            dollars(cost)
+        );
+        let (before, after, saves) = (count, count, Usd(0.0));
+        Self { kind: ActKind::Noted, before, after, costs: cost, saves, line }
     }
 
     /// The conversation was compacted, for this much.

@@ -11,6 +11,7 @@
 //! outcomes are handed back by whoever performed them.
 
 mod act;
+mod notes;
 pub mod question;
 mod recall;
 mod rung;
@@ -18,6 +19,7 @@ mod summary;
 mod view;
 
 pub use act::{ActKind, LayerAct, counted, dollars};
+pub use notes::{NotesPlan, NotesUnfit};
 pub use recall::{RecallView, shown_data};
 pub use rung::Rung;
 pub use summary::{Concluded, SummaryBrief, SummaryFailure, SummaryRequest, SummaryStep, conclude};

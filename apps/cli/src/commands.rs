@@ -29,22 +29,8 @@ pub(crate) mod slash;
 pub(crate) mod tables;
 pub(crate) mod tasks;
 
-/// How a conversation goes on after a command.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Flow {
-    /// With the next line.
-    GoOn,
-    /// Not at all.
-    Quit,
-    /// With a turn that begins so.
-    Say(String),
-    /// With a session that the person chooses; these words are in it.
-    Choose(String),
-    /// With a look at a task.
-    Watch(String),
-    /// From an earlier point; what was said there can be said again.
-    WentBack(Option<String>),
-}
+/// How a conversation goes on after a command, on the screen and line by line.
+pub(crate) use everfold_tui::Next as Flow;
 
 /// Whether the person's hands are at the terminal, so that an editor can be
 /// opened there.

@@ -1,7 +1,7 @@
 //! `everfold` on a screen: the conversation as the host of the terminal.
 
 use crate::args::{Choices, Talk};
-use crate::commands::{CommandContext, Flow, Hands, registry};
+use crate::commands::{CommandContext, Hands, registry};
 use crate::failure;
 use crate::instructions;
 use crate::interactive::open_question::{self, OpenChoice, Typed};
@@ -158,16 +158,7 @@ impl Host for CommandContext {
     ) -> BoxFuture<'a, Result<Next>> {
         self.presenter = Presenter::on(page);
         self.stop = stop;
-        Box::pin(async move {
-            Ok(match registry::run(self, line).await.map_err(readable)? {
-                Flow::GoOn => Next::GoOn,
-                Flow::Quit => Next::Quit,
-                Flow::Say(prompt) => Next::Say(prompt),
-                Flow::Choose(words) => Next::Choose(words),
-                Flow::Watch(id) => Next::Watch(id),
-                Flow::WentBack(text) => Next::WentBack(text),
-            })
-        })
+        Box::pin(async move { registry::run(self, line).await.map_err(readable) })
     }
 
     fn resume(

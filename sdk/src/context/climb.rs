@@ -3,11 +3,12 @@
 
 use super::{Context, ContextOutcome, ContextStep, ContextWork};
 use everfold_compact::apply::Extras;
-use everfold_compact::{CompactionScope, Due, Guidance, Plan, Trigger, files};
+use everfold_compact::{AppliedCompaction, CompactionScope, Due, Guidance, Plan, Trigger, files};
 use everfold_kernel::ports::ModelError;
 use everfold_kernel::record::{Delivery, FailedSummary, Sampling};
 use everfold_kernel::{
-    Attachment, Class, Classify, Decision, Effect, EffectOutcome, Entry, Flag, Params, Tokens, Usd,
+    Attachment, Class, Classify, Decision, Effect, EffectOutcome, Entry, Flag, Params, RecordId,
+    Tokens, Usd,
 };
 use everfold_memory_recall::inject;
 use everfold_offload::{Pending, Spill};
@@ -32,6 +33,8 @@ pub(super) enum Phase {
 /// What goes on once something was performed.
 pub(super) enum Then {
     Recalled,
+    /// Notes up to this record.
+    Noted(RecordId),
     Spilled(Box<Spilling>),
     Summary(Box<Summing>),
     Restored(Box<Summing>),
@@ -53,6 +56,9 @@ pub(super) struct Summing {
     written: Option<String>,
     cost: f64,
 }
+
+/// The place of layer 4 among the rungs.
+const COMPACT: usize = 2;
 
 /// The rung after which everything was tried.
 const LAST: usize = Rung::OF_OTHER_LOOPS.len();
@@ -91,6 +97,10 @@ impl Context {
     pub fn resolve(&mut self, outcome: ContextOutcome) {
         match std::mem::replace(&mut self.phase, Phase::Start) {
             Phase::Waiting(_, Then::Recalled) => self.recalled(outcome),
+            Phase::Waiting(_, Then::Noted(through)) => {
+                self.phase = Phase::Rung(COMPACT);
+                self.noted(through, outcome);
+            }
             Phase::Waiting(_, Then::Spilled(spilling)) => self.spilled(*spilling, outcome),
             Phase::Waiting(_, Then::Summary(summing)) => self.answered(*summing, outcome),
             Phase::Waiting(_, Then::Restored(summing)) => self.settle(*summing, outcome),
@@ -180,12 +190,18 @@ impl Context {
     }
 
     fn compact(&mut self) {
+        if self.asks_for_notes() {
+            return;
+        }
         let view = self.view();
         let (writer, scope) = match view.due() {
             Due::No => return,
             Due::Yes => view.writer(),
             Due::BreakerOpen => (Writer::Nobody, CompactionScope::All),
         };
+        if let Some(applied) = self.compacted_from_notes() {
+            return self.put_in_place(applied, 0.0);
+        }
         let Ok(plan) = Plan::new(&self.fold, scope, Trigger::Auto) else { return };
         let summing = Summing { plan, writer, request: None, written: None, cost: 0.0 };
         if writer == Writer::Nobody {
@@ -268,21 +284,23 @@ impl Context {
             self.append(Entry::Decision(decision));
         }
         match concluded.settled {
-            Ok(applied) => {
-                for entry in applied.entries {
-                    self.append(entry);
-                }
-                let terms = self.view().terms();
-                self.acts.push(LayerAct::compacted(&applied.report, Usd(cost), &terms));
-            }
+            Ok(applied) => self.put_in_place(applied, cost),
             Err(rejection) => {
                 self.append(Entry::Decision(rejection.decision(FailedSummary::Local)));
             }
         }
     }
 
+    fn put_in_place(&mut self, applied: AppliedCompaction, cost: f64) {
+        for entry in applied.entries {
+            self.append(entry);
+        }
+        let terms = self.view().terms();
+        self.acts.push(LayerAct::compacted(&applied.report, Usd(cost), &terms));
+    }
+
     /// What an outcome is to a layer; what a model was asked is booked.
-    fn effect_outcome(&mut self, outcome: ContextOutcome) -> EffectOutcome {
+    pub(super) fn effect_outcome(&mut self, outcome: ContextOutcome) -> EffectOutcome {
         let failed = |class: Class, reason: String| EffectOutcome::Failed { class, reason };
         match outcome {
             ContextOutcome::Written(path) => EffectOutcome::Spilled { path },

@@ -37,6 +37,7 @@ pub struct ContextSetup {
     pub(super) flags: Flags,
     pub(super) clearable: Vec<String>,
     pub(super) guidance: Option<String>,
+    pub(super) notes: bool,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) envelope: Envelope,
 }
@@ -59,6 +60,7 @@ impl ContextSetup {
             flags: Flags::default(),
             clearable: Vec::new(),
             guidance: None,
+            notes: false,
             clock: Arc::new(SystemClock),
             envelope: Envelope::new("context".into(), "", env!("CARGO_PKG_VERSION")),
         }
@@ -122,6 +124,14 @@ impl ContextSetup {
     #[must_use]
     pub fn guidance(mut self, text: impl Into<String>) -> Self {
         self.guidance = Some(text.into());
+        self
+    }
+
+    /// Keeps running notes (layer 3): the model is asked for them when a summary
+    /// is in sight and they pay, so that none has to be waited for then.
+    #[must_use]
+    pub fn notes(mut self) -> Self {
+        self.notes = true;
         self
     }
 

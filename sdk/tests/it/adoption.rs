@@ -173,6 +173,51 @@ fn k1_a_chat_of_ten_lines_remembers_from_one_conversation_to_the_next() {
     assert!(!other.contains("Zurich"), "{other}");
 }
 
+/// Notes as a model writes them: what it was shown, with one line more.
+fn newer_notes(request: &Received) -> Option<String> {
+    let told = request.last_user_text();
+    let shown = told.split_once("<current-notes>\n")?.1.split_once("\n</current-notes>")?.0;
+    let (before, after) = shown.split_once("comes next._")?;
+    let line = format!("\nReading the tide tables, {} messages so far.", request.messages().len());
+    Some(format!("<notes>\n{before}comes next._{line}{after}\n</notes>"))
+}
+
+#[test]
+fn k1_l3_notes_are_ready_when_the_window_is_full() {
+    use everfold::context::{ActKind, Context, ContextSetup, LocalPorts};
+    let rules = ServerRules { window: WINDOW, ..ServerRules::default() };
+    let server = TestServer::with_handler(rules, |request| match newer_notes(request) {
+        Some(notes) => Reply::text(notes),
+        None => Reply::tool("read_file", json!({"path": "a"})),
+    });
+    let (server, dir) = (server.unwrap(), tempfile::tempdir().unwrap());
+    let address = server.base_url();
+    let mut ports = LocalPorts::new(dir.path(), |body: &[u8]| post(&address, body));
+    let mut context = Context::new(ContextSetup::new("claude-sonnet-4-5").window(WINDOW).notes());
+    context.push(&json!({"role": "user", "content": "Read the parts."})).unwrap();
+    let kinds = |context: &Context| -> Vec<ActKind> {
+        context.explain().acts.iter().map(|act| act.kind).collect()
+    };
+    for _ in 0..60 {
+        context.prepare(&mut ports).unwrap();
+        if kinds(&context).contains(&ActKind::Compacted) {
+            break;
+        }
+        let response = post(&address, &context.request()).unwrap();
+        let answer = context.observe(&response).unwrap();
+        let id = answer.blocks[0].as_map()["id"].clone();
+        let result = json!({"type": "tool_result", "tool_use_id": id,
+            "content": "the tide table of a harbour\n".repeat(150)});
+        context.push(&json!({"role": "user", "content": [result]})).unwrap();
+    }
+    assert!(kinds(&context).contains(&ActKind::Noted), "{:?}", context.explain().acts);
+    assert!(kinds(&context).contains(&ActKind::Compacted), "{:?}", context.explain().acts);
+    // The notes are the summary: no other was asked for.
+    assert!(!server.requests().iter().any(is_summary));
+    let shown = String::from_utf8(context.request().to_vec()).unwrap();
+    assert!(shown.contains("Reading the tide tables"), "{shown}");
+}
+
 #[test]
 fn k1_a_context_that_is_resumed_sends_the_same_bytes() {
     use everfold::context::{Context, ContextSetup, LocalPorts};
@@ -210,6 +255,56 @@ fn k1_a_context_that_is_resumed_sends_the_same_bytes() {
         assert_eq!(resumed.request(), context.request(), "after {compactions} compactions");
     }
     assert!(compactions > 0);
+}
+
+/// What the documentation of a source lists: what is made public there, and not
+/// hidden.
+fn shown_items(source: &str) -> Vec<String> {
+    let mut items = Vec::new();
+    for statement in source.split_inclusive([';', '{']) {
+        let code: Vec<&str> =
+            statement.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+        let is_hidden = code.iter().any(|line| line.contains("doc(hidden)"));
+        let defined = code.iter().filter(|_| !is_hidden).filter_map(|line| {
+            let kinds = ["struct ", "enum ", "trait ", "fn "].map(|kind| format!("pub {kind}"));
+            let rest = kinds.iter().find_map(|kind| line.strip_prefix(kind.as_str()))?;
+            rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().map(str::to_owned)
+        });
+        items.extend(defined);
+    }
+    let mut hidden = false;
+    let mut uses = String::new();
+    for line in source.lines() {
+        hidden |= line.contains("doc(hidden)");
+        if !uses.is_empty() || line.starts_with("pub use ") {
+            uses.push_str(line);
+        }
+        if line.ends_with(';') {
+            let listed = uses.trim_end_matches([';', '}']).rsplit(['{']).next().unwrap_or("");
+            let names = listed.split(',').filter(|_| !hidden && !uses.is_empty());
+            let name = |own: &str| own.rsplit([' ', ':']).next().map(str::to_owned);
+            items.extend(names.map(str::trim).filter(|own| !own.is_empty()).filter_map(name));
+            uses.clear();
+            hidden = false;
+        }
+    }
+    items
+}
+
+#[test]
+fn k2_the_library_shows_about_sixty_items() {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let read = |name: &str| std::fs::read_to_string(src.join(name)).unwrap();
+    let items: Vec<String> = ["lib.rs", "context.rs", "memory_tool.rs"]
+        .iter()
+        .flat_map(|name| shown_items(&read(name)))
+        .collect();
+    for known in ["Agent", "Context", "ContextSetup", "Explanation", "Kept", "Tool", "run"] {
+        assert!(items.iter().any(|item| item == known), "{known}: {items:?}");
+    }
+    assert!(!items.iter().any(|item| item == "Budget" || item == "settings"), "{items:?}");
+    eprintln!("{} items", items.len());
+    assert!((50..=70).contains(&items.len()), "{}: {items:?}", items.len());
 }
 
 #[test]

@@ -2,16 +2,14 @@
 //! (L3.6, L3.7).
 
 use crate::session::log::KEPT_SEGMENT;
-use crate::session::{Error, Session};
-use crate::window::compaction::{self, CompactionScope, Trigger};
-use crate::window::notes;
-use everfold_compact::apply::{CompactionContext, settle};
-use everfold_compact::{AppliedCompaction, Plan, Summariser, Summary};
+use crate::session::{Error, Session, weighed};
+use crate::window::{compaction, notes};
+use everfold_compact::AppliedCompaction;
 use everfold_kernel::{BlockView, Flag, RecordId, Window};
-use everfold_notes::{Notes, keep_from, policy};
+use everfold_notes::{Notes, policy};
 use everfold_prefix::Message;
+use everfold_window::{NotesPlan, NotesUnfit};
 use serde_json::{Value, json};
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -46,20 +44,12 @@ pub(crate) async fn compacted_from_notes(
 /// Why the notes are no summary this time.
 #[derive(Debug, thiserror::Error)]
 enum Unfit {
-    #[error("there are none yet")]
-    None,
     #[error("the file is gone")]
     Gone,
-    #[error("they are empty")]
-    Empty,
     #[error(transparent)]
     File(#[from] notes::NotesError),
     #[error(transparent)]
-    Uncovered(#[from] everfold_notes::plan::Nothing),
-    #[error(transparent)]
-    Layer(#[from] everfold_compact::Error),
-    #[error(transparent)]
-    Rejected(#[from] everfold_compact::Rejection),
+    Notes(#[from] NotesUnfit),
     #[error(transparent)]
     Session(#[from] Error),
 }
@@ -69,20 +59,18 @@ async fn plan_from_notes(
     window: &Window,
     cancel: &CancellationToken,
 ) -> Result<AppliedCompaction, Unfit> {
-    let limits = Arc::clone(&session.config.limits);
-    let (first, text) = notes_and_cut(session).await?;
-    let scope = CompactionScope::UpTo(first.clone());
-    let plan = Plan::new(&session.state.fold, scope, Trigger::Auto)?;
-    let past = plan.past(&session.state.fold, &limits);
+    let file = notes::notes(session).await?.ok_or(Unfit::Gone)?;
+    let template = notes::notes_template(session).await;
+    let path = notes::notes_path(session).display().to_string();
+    let view = weighed::ladder_view(session, window);
+    let plan = NotesPlan::new(view, &Notes::adopt(&file.text, &template), &path)?;
+    let past = plan.plan.past(&session.state.fold, &session.config.limits);
     let mut extras = compaction::restored(session, &past, cancel).await?;
-    let read = read_from(session, &first);
+    let read = read_from(session, &plan.first);
     extras.restored.retain(|own| !own.data.get("path").is_some_and(|path| read.contains(path)));
-    let tail = plan.preserved.last();
-    let ends = json!({ "headUuid": first, "tailUuid": tail });
+    let ends = json!({ "headUuid": plan.first, "tailUuid": plan.plan.preserved.last() });
     extras.metadata.insert(KEPT_SEGMENT.to_owned(), ends);
-    let summary = Summary::checked(&past, &text, Summariser::Notes, &limits);
-    let setting = CompactionContext { fold: &session.state.fold, window, limits: &limits };
-    Ok(settle(setting, &plan, &summary, &extras)?)
+    Ok(plan.settle(weighed::ladder_view(session, window), &extras)?)
 }
 
 /// The files that the model reads in what stays: they need not come back.
@@ -96,19 +84,4 @@ fn read_from(session: &Session, first: &RecordId) -> Vec<Value> {
         _ => None,
     })
     .collect()
-}
-
-/// The first record that stays, and the notes for all before it.
-async fn notes_and_cut(session: &Session) -> Result<(RecordId, String), Unfit> {
-    let through = session.state.fold.noted().ok_or(Unfit::None)?;
-    let file = notes::notes(session).await?.ok_or(Unfit::Gone)?;
-    let template = notes::notes_template(session).await;
-    let notes = Notes::adopt(&file.text, &template);
-    if notes.is_blank() {
-        return Err(Unfit::Empty);
-    }
-    let limits = &session.config.limits;
-    let first = keep_from(&session.state.fold, through, limits)?;
-    let path = notes::notes_path(session).display().to_string();
-    Ok((first, notes.shortened(&path, limits)))
 }
