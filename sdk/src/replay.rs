@@ -46,9 +46,10 @@ pub fn replay_file(path: &Path, options: &Options) -> Result<Replayed, Error> {
                 lanes.finish()
             }));
         }
-        let about = feed.read(path, max_line)?;
         let mut agents = agent_files(path);
-        agents.retain(|agent| feed.read(agent, max_line).is_ok());
+        let reader = if agents.is_empty() { Reader::new() } else { Reader::beside_agents() };
+        let about = feed.read(path, reader, max_line)?;
+        agents.retain(|agent| feed.read(agent, Reader::new(), max_line).is_ok());
         feed.finish();
         let ended = |worker: ScopedJoinHandle<'_, Outcome>| {
             worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
@@ -110,8 +111,7 @@ impl Feed {
     }
 
     /// Reads one file; its conversations are numbered on from those before.
-    fn read(&mut self, path: &Path, max_line: u64) -> Result<About, Error> {
-        let mut reader = Reader::new();
+    fn read(&mut self, path: &Path, mut reader: Reader, max_line: u64) -> Result<About, Error> {
         let before = self.threads;
         let seen = read_lines(path, max_line, &mut |line| {
             reader.push(line, &mut |told| self.take(told, before));
@@ -223,7 +223,7 @@ mod tests {
         let mut feed = Feed::new(&Options::default());
         let (sender, batches) = mpsc::sync_channel(1_000);
         feed.senders.push(sender);
-        feed.read(file.path(), u64::MAX).unwrap();
+        feed.read(file.path(), Reader::new(), u64::MAX).unwrap();
         feed.finish();
         let lengths: Vec<usize> = batches.iter().map(|batch| batch.len()).collect();
         // A prompt, a request and an answer each.

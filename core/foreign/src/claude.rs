@@ -21,6 +21,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// What stands in place of a result that Claude Code cleared.
 const CLEARED: &str = "[Old tool result content cleared]";
 
+/// The type of progress that tells what a sub-agent said.
+const AGENT_PROGRESS: &str = "agent_progress";
+
 /// Reads such a file.
 #[derive(Debug, Default)]
 pub(crate) struct Claude {
@@ -35,6 +38,16 @@ pub(crate) struct Claude {
     /// Time for lines that have none.
     latest: Timestamp,
     made: u64,
+    agent_lines: AgentLines,
+}
+
+/// Whether what sub-agents said is taken from the progress of their calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum AgentLines {
+    #[default]
+    Told,
+    /// They have files of their own.
+    Elsewhere,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -50,15 +63,24 @@ struct Lane {
 }
 
 impl Claude {
+    pub(crate) fn new(agent_lines: AgentLines) -> Self {
+        Self { agent_lines, ..Self::default() }
+    }
+
     pub(crate) fn push(&mut self, line: &[u8], number: u64, about: &mut About, sink: Sink<'_>) {
         about.format = about.format.or(Some(Format::ClaudeCode));
         match decode_said(line) {
             Ok(Decoded::Record(line)) => self.record(*line, number, about, sink),
             Ok(Decoded::Link(own)) => {
-                about.tally.set_aside("progress");
                 if !self.index.contains_key(&own.id) {
                     let thread = self.thread(&own.facts.side, own.parent.as_ref());
                     self.note(thread, own.id, Pace::Follows);
+                }
+                match said_by_agent(line).map(|said| decode_said(said.as_bytes())) {
+                    Some(Ok(Decoded::Record(said))) if self.agent_lines == AgentLines::Told => {
+                        self.record(*said, number, about, sink);
+                    }
+                    _ => about.tally.set_aside("progress"),
                 }
             }
             Ok(Decoded::Bookkeeping(value)) => self.beside(&value, about, sink),
@@ -266,6 +288,28 @@ fn segment(trail: &Trail, segment: Option<&Value>) -> Vec<RecordId> {
         }
         _ => Vec::new(),
     }
+}
+
+/// What a sub-agent said, as a line of its own. Generations that write no files
+/// for sub-agents, or whose files are gone, have it in the progress of the call.
+fn said_by_agent(line: &[u8]) -> Option<String> {
+    let line = std::str::from_utf8(line).ok().filter(|line| line.contains(AGENT_PROGRESS))?;
+    let mut whole: Value = serde_json::from_str(line).ok()?;
+    let data = whole.get_mut("data")?;
+    if data.get("type")? != AGENT_PROGRESS {
+        return None;
+    }
+    let agent = data.get("agentId")?.clone();
+    let mut said = data.get_mut("message")?.take();
+    let fields = said.as_object_mut()?;
+    fields.insert("isSidechain".to_owned(), Value::Bool(true));
+    fields.insert("agentId".to_owned(), agent);
+    for key in ["sessionId", "cwd", "version"] {
+        if let Some(value) = whole.get(key) {
+            fields.insert(key.to_owned(), value.clone());
+        }
+    }
+    Some(said.to_string())
 }
 
 fn note_facts(about: &mut About, facts: &Facts) {

@@ -1,6 +1,6 @@
 //! The reader: finds out what kind of file it is, and hands lines on.
 
-use crate::claude::Claude;
+use crate::claude::{AgentLines, Claude};
 use crate::codex::Codex;
 use crate::gemini::{Gemini, is_gemini};
 use crate::opencode::{Opencode, is_opencode};
@@ -94,6 +94,7 @@ pub struct Reader {
     line: u64,
     form: Option<Form>,
     origins: Origins,
+    agent_lines: AgentLines,
 }
 
 #[derive(Debug)]
@@ -112,6 +113,13 @@ impl Reader {
         Self::default()
     }
 
+    /// A reader of a file whose sub-agents have files of their own, which are
+    /// read as well: nothing of theirs is told here.
+    #[must_use]
+    pub fn beside_agents() -> Self {
+        Self { agent_lines: AgentLines::Elsewhere, ..Self::default() }
+    }
+
     /// Takes in one line, with or without its line end.
     pub fn push(&mut self, line: &[u8], sink: Sink<'_>) {
         self.line += 1;
@@ -122,7 +130,7 @@ impl Reader {
         self.about.tally.lines += 1;
         if self.form.is_none() {
             match object(line) {
-                Ok(fields) => self.form = form_of(&fields),
+                Ok(fields) => self.form = form_of(&fields, self.agent_lines),
                 Err(error) => return self.refuse(&error),
             }
         }
@@ -204,7 +212,7 @@ const BESIDE: [&str; 8] = [
 ];
 
 /// Whose file has such a line; none where it could be anyone's.
-fn form_of(fields: &Map<String, Value>) -> Option<Form> {
+fn form_of(fields: &Map<String, Value>, agent_lines: AgentLines) -> Option<Form> {
     let has = |key: &str| fields.contains_key(key);
     let kind = fields.get("type").and_then(Value::as_str).unwrap_or("");
     if has("payload") || has("record_type") || (kind.is_empty() && has("instructions")) {
@@ -217,7 +225,7 @@ fn form_of(fields: &Map<String, Value>) -> Option<Form> {
         return Some(Form::Gemini(Box::default()));
     }
     if has("uuid") || has("sessionId") || BESIDE.contains(&kind) {
-        return Some(Form::Claude(Box::default()));
+        return Some(Form::Claude(Box::new(Claude::new(agent_lines))));
     }
     match kind {
         "session" => Some(Form::Pi(Box::default())),

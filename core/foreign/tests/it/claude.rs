@@ -1,8 +1,9 @@
 //! Claude Code's files and ours (CONTRACTS 3).
 
 use crate::{lines, read, records};
-use everfold_foreign::Format;
+use everfold_foreign::{Format, Reader};
 use everfold_kernel::Entry;
+use serde_json::{Value, json};
 
 #[test]
 fn c3_pc7_sidechains_of_an_old_file_are_threads_of_their_own() {
@@ -81,4 +82,50 @@ fn c3_our_own_file_is_known_by_its_decisions() {
         assert_eq!(about.format, Some(Format::ClaudeCode));
         assert!(told.len() > 5 && about.tally.skips() == 0, "{:?}", about.tally);
     }
+}
+
+#[test]
+fn pc9_what_sub_agents_said_in_the_progress_of_their_calls_is_a_thread() {
+    let user = |id: &str, text: &str| {
+        json!({"type": "user", "uuid": id, "timestamp": "2026-02-09T11:06:16.492Z",
+            "message": {"role": "user", "content": text}})
+    };
+    let answer = |id: &str, message: &str| {
+        json!({"type": "assistant", "uuid": id, "requestId": format!("req_{message}"),
+            "timestamp": "2026-02-09T11:06:18.492Z",
+            "message": {"role": "assistant", "id": message, "model": "claude-haiku-4-5",
+                "content": [{"type": "text", "text": "x"}],
+                "usage": {"input_tokens": 3, "output_tokens": 4}}})
+    };
+    let own = |mut line: Value| {
+        line["sessionId"] = json!("s");
+        line.to_string()
+    };
+    let progress = |id: &str, said: Value| {
+        own(json!({"type": "progress", "uuid": id, "timestamp": "2026-02-09T11:06:19.492Z",
+            "data": {"type": "agent_progress", "agentId": "a1", "message": said}}))
+    };
+    let all = [
+        own(user("u1", "go")),
+        progress("p1", user("x1", "look around")),
+        progress("p2", answer("x2", "mx")),
+        // The same line again, as the call goes on.
+        progress("p3", answer("x2", "mx")),
+        own(answer("a1", "m1")),
+    ];
+    let (told, about) = read(all.join("\n").as_bytes());
+    let mut seen = lines(&told);
+    seen.sort();
+    assert_eq!(
+        seen,
+        ["0 a1 m1#0 text out 4", "0 u1 human go", "1 x1 human look around", "1 x2 mx#0 text out 4"]
+    );
+    assert_eq!(about.format, Some(Format::ClaudeCode));
+    let mut reader = Reader::beside_agents();
+    let mut count = 0;
+    for line in &all {
+        reader.push(line.as_bytes(), &mut |_| count += 1);
+    }
+    reader.finish(&mut |_| count += 1);
+    assert_eq!(count, 2, "they have files of their own");
 }

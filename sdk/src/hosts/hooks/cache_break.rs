@@ -4,8 +4,8 @@
 use super::host_transcript::{news, persons_text};
 use crate::hosts::HostService;
 use everfold_foreign::{Thread, TranscriptEvent, What};
-use everfold_kernel::Timestamp;
 use everfold_kernel::phrase::grouped;
+use everfold_kernel::{Entry, Record, Timestamp};
 use everfold_replay::{Lanes, Options, Policy, Steps};
 use std::path::Path;
 use std::sync::Arc;
@@ -22,6 +22,14 @@ impl HostService {
             return None;
         }
         let tail = news(path, None, TAIL_BYTES.min(self.limits.beside.transcript_bytes)).ok()?;
+        // Where nothing is written to a cache, nothing breaks.
+        let writes = |record: &Record| match &record.entry {
+            Entry::Assistant(answer) => answer.usage.cache_write() > 0,
+            _ => false,
+        };
+        if !tail.records.iter().any(writes) {
+            return None;
+        }
         let begun = tail.records.iter().rfind(|record| persons_text(record).is_some())?;
         let since: Timestamp = begun.at;
         let options = Options {
