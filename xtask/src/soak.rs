@@ -50,6 +50,12 @@ const FIGURES: &[Figure] = &[
         least: Profile::Dev,
     },
     Figure {
+        about: "the bill of real sessions, day by day, beside that of ccusage",
+        package: "everfold-cli",
+        test: "pc10_the_bill_equals_that_of_ccusage_soak",
+        least: Profile::Dev,
+    },
+    Figure {
         about: "50 background agents at once, and the memory that they take",
         package: "everfold-engine",
         test: "l7_4_fifty_background_agents_soak",

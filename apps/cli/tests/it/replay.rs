@@ -256,6 +256,56 @@ fn pc10_opencodes_database_is_read_and_left_as_it_is() {
     assert_eq!(std::fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
 }
 
+/// The last version whose programs are all in the registry.
+const CCUSAGE: &str = "ccusage@20.0.11";
+
+#[test]
+#[ignore = "installs a program; cargo xtask soak ccusage"]
+fn pc10_the_bill_equals_that_of_ccusage_soak() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let beside = ["..", "../.."].map(|up| root.join(up).join("shared/data/transcripts"));
+    let data = beside.map(|data| data.join("claude-code-2.1")).into_iter().find(|at| at.exists());
+    let program = root.join("target/interop/ccusage");
+    std::fs::create_dir_all(&program).unwrap();
+    let npm = ["install", "--no-save", "--prefix"];
+    let installed = std::process::Command::new("npm").args(npm).arg(&program).arg(CCUSAGE).output();
+    let (Some(data), Ok(installed)) = (data, installed) else {
+        eprintln!("skipped: there is no shared/data, or no npm");
+        return;
+    };
+    assert!(installed.status.success(), "{}", String::from_utf8_lossy(&installed.stderr));
+    let desk = Desk::offline();
+    let folder = desk.files.home().join(".claude/projects/-p");
+    std::fs::create_dir_all(&folder).unwrap();
+    for file in std::fs::read_dir(data).unwrap().map(Result::unwrap) {
+        std::fs::copy(file.path(), folder.join(file.file_name())).unwrap();
+    }
+    let theirs = std::process::Command::new(program.join("node_modules/.bin/ccusage"))
+        .args(["daily", "--json", "--offline", "--timezone", "UTC"])
+        .env("HOME", desk.files.home())
+        .output()
+        .unwrap();
+    let theirs: serde_json::Value = serde_json::from_slice(&theirs.stdout).unwrap();
+    let mut command = desk.command(&["cost", "--agents", "--by", "day", "--json"]);
+    let ours = crate::desk::Running::start(command.env("TZ", "UTC"), None).end().ok().json();
+    let (theirs, ours) = (theirs["daily"].as_array().unwrap(), ours["groups"].as_array().unwrap());
+    assert_eq!(theirs.len(), ours.len());
+    for (their, our) in theirs.iter().zip(ours) {
+        assert_eq!(their["period"], our["key"]);
+        let fields = [
+            ("inputTokens", "input"),
+            ("cacheReadTokens", "cache_read"),
+            ("cacheCreationTokens", "cache_write"),
+            ("outputTokens", "output"),
+        ];
+        for (their_name, our_name) in fields {
+            assert_eq!(their[their_name], our[our_name], "{their}\n{our}");
+        }
+        let usd = |value: &serde_json::Value| value.as_f64().unwrap();
+        assert!((usd(&their["totalCost"]) - usd(&our["usd"])).abs() < 0.005, "{their}\n{our}");
+    }
+}
+
 #[test]
 fn pc9_the_causes_sum_up_to_the_bill() {
     let desk = Desk::offline();
