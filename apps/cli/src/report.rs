@@ -9,7 +9,7 @@ use crate::presenter::{Presenter, TextStyle, counted};
 use crate::setup::{self, ProcessEnv};
 use anyhow::Result;
 use everfold::bills::{self, Group, GroupBy, SessionBill};
-use everfold::session_files::SessionFile;
+use everfold::session_files::{SessionFile, SessionOwner};
 use everfold::unsaved::unsaved;
 use everfold::{Agent, replay_file};
 use everfold_page::report::{AgentBill, ComparedSessions, FirstReport, Saving};
@@ -33,7 +33,10 @@ pub(crate) async fn run(env: &ProcessEnv, args: &ReportArgs, presenter: &Present
     sessions.retain(|own| own.bill.requests.iter().any(|request| request.at.as_second() >= since));
     let causes = bills::causes(&sessions);
     let limits = &agent.config().limits;
-    let mut remembered = unsaved(&files, limits, usize::MAX);
+    // In sessions of our own it was.
+    let is_other = |file: &&SessionFile| file.owner != SessionOwner::Everfold;
+    let others: Vec<SessionFile> = files.iter().filter(is_other).cloned().collect();
+    let mut remembered = unsaved(&others, limits, usize::MAX);
     remembered.retain(|own| own.at.as_second() >= since);
     remembered.truncate(REMEMBERED);
     let report = FirstReport {
