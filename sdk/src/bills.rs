@@ -271,7 +271,7 @@ struct Head {
 }
 
 /// The form of the lines. Another one is made anew.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// What prices and the form of the index come to.
 fn fingerprint(table: &ModelTable) -> Head {
