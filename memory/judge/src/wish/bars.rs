@@ -23,6 +23,10 @@ phrases! {
         "lol|lmao|rofl|haha*|hehe*|xd| :d|:-d|;)|;-)| :p|😂*|🤣*|😜*|😉*|🙃*| /s|/jk| jk|just kidding|kidding|joking|nur spaß|scherz|je plaisante|je rigole|mdr|ptdr|es broma|jaja*|jeje*|scherzo|sto scherzando|brincadeira|kkk*|rsrs*|grapje|skämt*|bare for sjov|bare tuller|vitsi|шучу|шутка|ахах*|хаха*|şaka|żart*|哈哈*|开玩笑|（笑）|(笑)|冗談|ｗｗ*|ㅋㅋ*|ㅎㅎ*|농담",
         "sure, from|sure, let's|brilliant idea|great idea from|love it|clearly the best|yeah right|oh great|yeah sure|na klar|super idee|tolle idee|/sarcasm",
     ];
+    /// Thanks, and what is said by the way.
+    THANKS = [
+        "thanks|thank you|thx|cheers|by the way|btw|danke|vielen dank|übrigens|merci|au fait|gracias|por cierto|grazie|a proposito|obrigado|obrigada|a propósito|bedankt|dank je|trouwens|tack|förresten|tak|for resten|takk|forresten|kiitos|muuten|спасибо|кстати|teşekkür*|bu arada|dzięki|dziękuję|przy okazji|谢谢|謝謝|顺便|ありがとう|ところで|고마워|감사|그런데",
+    ];
     /// Supposed, not said.
     MAYBE = [
         "not yet|nothing yet|not decided|undecided|haven't decided|if i were|if i was|if we were|if it were|what if|what would|maybe|perhaps|not sure|i don't know|idk|dunno|should we|should i|shall we|let me think|thinking out loud|i'm thinking|wondering|i wonder|suppose|hypothetically|imagine|pretend|could we|might want|i guess|we could|would be nice|i'd never|i would never|we'd never|would you|do you think|in theory|in an ideal world|someday",
@@ -79,6 +83,13 @@ static PLACE: LazyLock<Phrases> = LazyLock::new(|| {
 /// Whether a piece is said in jest.
 pub(crate) fn is_jest(low: &str) -> bool {
     LAUGH.any(low)
+}
+
+/// Whether a sentence only accompanies what was said: thanks, a joke, or a word
+/// for the moment.
+pub(super) fn is_aside(low: &str) -> bool {
+    let low = low.trim_start_matches(|c: char| !c.is_alphanumeric());
+    THANKS.starts(low).is_some() || is_jest(low) || ONCE.any(low)
 }
 
 /// Whether a sentence asks for something to be done now.

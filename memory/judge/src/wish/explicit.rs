@@ -80,6 +80,10 @@ pub(super) fn find(piece: &Piece<'_>, at: usize, floor: usize) -> Option<Found> 
             return None;
         }
         let first = start..cut(piece, start, sentence.range.end);
+        // What only goes on from a secret says nothing by itself.
+        if bars::is_secret(part(piece.text, first.clone()), part(&piece.low, first.clone())) {
+            return None;
+        }
         let more = if first.end < sentence.range.end {
             at + 1..at + 1
         } else {

@@ -53,6 +53,7 @@ impl<'a> Piece<'a> {
             let ends = !near
                 || sentence.end == End::Question
                 || bars::is_task(low)
+                || bars::is_aside(low)
                 || explicit::has_cue(low)
                 || how == Extent::Rule && standing::is_rule(low)
                 // What the person is belongs to another memory than what they do.

@@ -55,6 +55,12 @@ const EXPLICIT: &[(&str, &str)] = &[
     ),
     ("remember that prices are in cents, now run the tests", "Prices are in cents"),
     (
+        "Remember that deploys wait for Thursday. Thanks for the nice pasta by the way, it was all gone.",
+        "Deploys wait for Thursday",
+    ),
+    ("remember that we use tabs. never trust a squirrel, haha", "We use tabs"),
+    ("Remember that QA is in Lisbon. Übrigens war das Essen immer gut.", "QA is in Lisbon"),
+    (
         "remember: the error \"could not reach the upstream host at all\" means the VPN is off",
         "The error \"could not reach the upstream host at all\" means the VPN is off",
     ),
@@ -600,4 +606,19 @@ fn l5_19_a_memory_that_is_written_as_one_is_kept_as_it_is() {
         (MemoryType::User, Tier::Global, Certainty::Sure)
     );
     assert_eq!(stated(" \n", "r".into()), None);
+}
+
+#[test]
+fn l5_37_what_goes_on_from_a_secret_is_no_memory() {
+    let token = ["ghp", "16C7e42F292c6912E7710c838347Ae178B4a"].join("_");
+    for rest in ["It is for the mirror.", "Never trust a squirrel with a keyboard, haha."] {
+        let said = format!("Remember that the token for the mirror is {token}. {rest}");
+        let kept = found(&said);
+        assert!(kept.is_empty(), "{kept:?}");
+    }
+    let kept = found("Remember that builds run at night. The password is hunter2!x9. Logs rotate.");
+    assert_eq!(
+        kept.first().map(|wish| wish.body.as_str()),
+        Some("Builds run at night. Logs rotate")
+    );
 }
