@@ -2,8 +2,8 @@
 //!
 //! A model that was trained on that tool sees the folder `/memories`; what it
 //! writes there are memories like any other, with their lines in the index and
-//! their entries in the history. The sentences it gets back are those it knows
-//! (CONTRACTS 1.11).
+//! their entries in the history. The sentences it gets back are those it knows,
+//! from the file tool of Anthropic's SDK.
 //!
 //! Three things differ from a plain folder. Memories are Markdown files, so a
 //! name that does not end in `.md` is kept with that ending and shown without
@@ -151,7 +151,7 @@ impl Tool<'_> {
         let folder = target.folder();
         let inside = self.inside(&folder)?;
         if inside.is_empty() && !folder.is_empty() {
-            return Err(Refused::NothingToView(path.to_owned()));
+            return Err(Refused::NothingThere(path.to_owned()));
         }
         let index = folder.is_empty() && self.store.dir().join(INDEX_FILE).is_file();
         let files = inside.iter().map(TopicPath::as_str).chain(index.then_some(INDEX_FILE));
@@ -181,9 +181,8 @@ impl Tool<'_> {
     }
 
     fn replace(&self, path: &str, old: &str, new: &str) -> Result<String, Refused> {
-        let missing = || Refused::NothingToEdit(path.to_owned());
         let target = Target::parse(path)?;
-        let open = self.read(&target)?.ok_or_else(missing)?;
+        let open = self.opened(path, &target)?;
         let lines = view::lines_of(&open.text, old);
         if lines.is_empty() {
             return Err(Refused::NotFound { old: old.to_owned(), path: path.to_owned() });
@@ -204,8 +203,7 @@ impl Tool<'_> {
 
     fn insert(&self, path: &str, at: i64, text: &str) -> Result<String, Refused> {
         let target = Target::parse(path)?;
-        let missing = || Refused::Missing(path.to_owned());
-        let open = self.read(&target)?.ok_or_else(missing)?;
+        let open = self.opened(path, &target)?;
         let mut lines: Vec<&str> = open.text.split('\n').collect();
         if lines.last().is_some_and(|last| last.is_empty()) {
             lines.pop();
@@ -221,6 +219,20 @@ impl Tool<'_> {
         }
         self.write(&target, &changed, &open)?;
         Ok(format!("The file {path} has been edited."))
+    }
+
+    /// A file that is to be changed.
+    fn opened(&self, path: &str, target: &Target) -> Result<Open, Refused> {
+        if let Some(open) = self.read(target)? {
+            return Ok(open);
+        }
+        let is_folder = match target {
+            Target::Top => true,
+            Target::Index => false,
+            Target::Topic(_) => !self.inside(&target.folder())?.is_empty(),
+        };
+        let path = path.to_owned();
+        Err(if is_folder { Refused::NoFile(path) } else { Refused::NothingThere(path) })
     }
 
     fn delete(&self, path: &str) -> Result<String, Refused> {

@@ -1,5 +1,5 @@
 //! What a model is told of a command that was not carried out, in the words of
-//! the tool's own description (CONTRACTS, memory tool).
+//! the file tool of Anthropic's SDK, which models know.
 
 use super::path::{TOP, shown_name};
 use everfold_kernel::ports::MemoryError;
@@ -11,14 +11,14 @@ use everfold_memory_store::Error;
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Refused {
     #[error("The path {0} does not exist. Please provide a valid path.")]
-    NothingToView(String),
-    #[error("Error: The path {0} does not exist. Please provide a valid path.")]
-    NothingToEdit(String),
-    #[error("Error: The path {0} does not exist")]
+    NothingThere(String),
+    #[error("The path {0} is not a file.")]
+    NoFile(String),
+    #[error("The path {0} does not exist")]
     Missing(String),
-    #[error("Error: File {0} already exists")]
+    #[error("File {0} already exists")]
     Exists(String),
-    #[error("Error: The destination {0} already exists")]
+    #[error("The destination {0} already exists")]
     Taken(String),
     #[error("No replacement was performed, old_str `{old}` did not appear verbatim in {path}.")]
     NotFound { old: String, path: String },
@@ -27,10 +27,7 @@ pub(super) enum Refused {
          Please ensure it is unique"
     )]
     Ambiguous { old: String, lines: String },
-    #[error(
-        "Error: Invalid `insert_line` parameter: {at}. It should be within the range of lines of \
-         the file: [0, {most}]"
-    )]
+    #[error("Invalid `insert_line` parameter: {at}. It should be within the range [0, {most}].")]
     NoSuchLine { at: i64, most: usize },
     #[error("File {0} exceeds maximum line limit of 999,999 lines.")]
     TooLong(String),

@@ -100,8 +100,8 @@ pub(super) fn listing<'a>(
     let top = Path::new(folder);
     let shown = shown.trim_end_matches('/');
     let mut text = format!(
-        "Here're the files and directories up to 2 levels deep in {shown}, excluding hidden items \
-         and node_modules:\n{}\t{shown}",
+        "Here're the files and directories up to 2 levels deep in {shown}, excluding hidden \
+         items:\n{}\t{shown}",
         shelf.size_of(top)
     );
     for (parts, ending) in entries {

@@ -96,19 +96,13 @@ fn commands() -> Vec<Value> {
     start.into_iter().chain(more).collect()
 }
 
-/// A text without what may differ: the documentation's sentences where the SDK
-/// has shorter ones, the index that our store has, and sizes of folders.
+/// A text without what may differ: the index that our store has, and the sizes of
+/// folders.
 fn plain(text: &str) -> String {
-    let text = text.strip_prefix("Error: ").unwrap_or(text);
-    let text = text
-        .replace(", excluding hidden items and node_modules:", ", excluding hidden items:")
-        .replace(" does not exist. Please provide a valid path.", " does not exist")
-        .replace(" is not a file.", " does not exist")
-        .replace("within the range of lines of the file: [", "within the range [");
     let lines = text.lines().filter(|line| !line.ends_with("\t/memories/MEMORY.md"));
     let line = |line: &str| match line.split_once('\t') {
         Some((_, path)) if path.ends_with('/') || path.matches('/').count() == 1 => path.to_owned(),
-        _ => line.trim_end_matches('.').to_owned(),
+        _ => line.to_owned(),
     };
     lines.map(line).collect::<Vec<_>>().join("\n")
 }
