@@ -13,6 +13,7 @@ use serde::Serialize;
 use std::process::ExitCode;
 
 mod files;
+mod host_versions;
 mod hosts;
 mod instructions;
 mod memories;

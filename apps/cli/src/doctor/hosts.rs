@@ -1,7 +1,7 @@
 //! Other agents that Everfold works beside (X10): whether their hooks are called,
 //! by which program, and who reviews what is said in them.
 
-use super::{Finding, Severity};
+use super::{Finding, Severity, host_versions};
 use crate::args::Choices;
 use crate::install::{HookState, HostSight, look_at_hosts};
 use crate::setup::{self, ProcessEnv};
@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-const AREA: &str = "hosts";
+pub(super) const AREA: &str = "hosts";
 const HOUR: u64 = 3_600;
 const DAY: u64 = 24 * HOUR;
 
@@ -29,6 +29,7 @@ pub(super) fn look(env: &ProcessEnv, choices: &Choices) -> Vec<Finding> {
             continue;
         }
         findings.extend(programs(&sight));
+        findings.extend(host_versions::look(env, sight.host));
         findings.extend(doubled(&sight));
         findings.extend(hooks(&sight));
         findings.extend(service.as_ref().map(|service| seen(&sight, service)));

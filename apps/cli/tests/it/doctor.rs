@@ -205,3 +205,56 @@ fn x10_hosts_are_looked_at() {
     self::settings(&desk, &rules);
     assert_eq!(finding(&desk, "Claude Code is reviewed by nobody")["severity"], "warning");
 }
+
+/// A program as a package manager lays it down.
+#[cfg(unix)]
+fn packaged(desk: &Desk, package: &str, program: &str, version: &str) {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let folder = desk.files.root().join("node_modules");
+    let own = folder.join(package);
+    std::fs::create_dir_all(own.join("bin")).unwrap();
+    std::fs::create_dir_all(folder.join(".bin")).unwrap();
+    let about = json!({"name": package, "version": version}).to_string();
+    std::fs::write(own.join("package.json"), about).unwrap();
+    let file = own.join("bin/start.js");
+    std::fs::write(&file, "#!/bin/sh\nexit 1\n").unwrap();
+    std::fs::set_permissions(&file, PermissionsExt::from_mode(0o755)).unwrap();
+    let link = folder.join(".bin").join(program);
+    let _ = std::fs::remove_file(&link);
+    symlink(file, link).unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+fn x10_versions_with_known_traps_are_named() {
+    let desk = Desk::offline();
+    for host in ["claude", "codex", "opencode"] {
+        desk.run(&["install", host]).ok();
+    }
+    let told = |more: &[(&str, &str)]| {
+        let mut command = desk.command(&["doctor", "--json"]);
+        let path = desk.files.root().join("node_modules/.bin");
+        command.env("PATH", format!("{}:/usr/bin:/bin", path.display()));
+        command.envs(more.iter().copied());
+        crate::desk::Running::start(&mut command, None).end().ok().out
+    };
+    let url = ("ANTHROPIC_BASE_URL", "http://127.0.0.1:9");
+    packaged(&desk, "@anthropic-ai/claude-code", "claude", "2.1.197");
+    packaged(&desk, "@openai/codex", "codex", "0.40.1");
+    packaged(&desk, "opencode-ai", "opencode", "1.2.7");
+    let old = told(&[url]);
+    assert!(old.contains("Claude Code 2.1.197 sends every tool of every MCP server"), "{old}");
+    assert!(old.contains("opencode 1.2.7 keeps no database"), "{old}");
+    assert!(old.contains("Codex 0.40.1 is older than what Everfold was tried with, 0.166.0"));
+    for more in [&[][..], &[url, ("ENABLE_TOOL_SEARCH", "true")]] {
+        let told = told(more);
+        assert!(!told.contains("sends every tool"), "{told}");
+    }
+    packaged(&desk, "@anthropic-ai/claude-code", "claude", "2.1.325");
+    packaged(&desk, "opencode-ai", "opencode", "1.18.33");
+    packaged(&desk, "@openai/codex", "codex", "0.166.0");
+    let new = told(&[url]);
+    for gone in ["sends every tool", "keeps no database", "is older than"] {
+        assert!(!new.contains(gone), "{gone}: {new}");
+    }
+}
