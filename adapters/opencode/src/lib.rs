@@ -116,6 +116,15 @@ fn lines(
     Ok(told)
 }
 
+/// Whether such a line is an answer that is still being given.
+#[must_use]
+pub fn is_unfinished(line: &[u8]) -> bool {
+    let line: Value = serde_json::from_slice(line).unwrap_or_default();
+    let info = line.get("info").unwrap_or(&Value::Null);
+    let is_over = info.pointer("/time/completed").is_some() || info.get("error").is_some();
+    info.get("role").and_then(Value::as_str) == Some("assistant") && !is_over
+}
+
 /// The parts of every message of a session, in their order.
 fn parts(
     connection: &Connection,
@@ -194,6 +203,9 @@ mod tests {
         assert_eq!(line(0)["directory"], "/p");
         assert_eq!((&line(1)["id"], &line(1)["parts"][0]["text"]), (&json!("msg_1"), &json!("hi")));
         assert_eq!(line(2)["parts"], json!([{}]));
+        assert_eq!([1, 2].map(|at| is_unfinished(&told[at])), [false, true]);
+        assert!(!is_unfinished(br#"{"info":{"role":"assistant","time":{"completed":3}}}"#));
+        assert!(!is_unfinished(br#"{"info":{"role":"assistant","error":{}}}"#));
         let left = std::fs::read_dir(&folder).unwrap().count();
         assert_eq!(left, 1, "nothing is left beside it");
         assert_eq!(named_by(&folder.join("x.jsonl")), None);

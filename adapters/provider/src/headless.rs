@@ -12,7 +12,7 @@ use everfold_kernel::record::Dialect;
 use everfold_kernel::{Block, MessageId, env};
 use everfold_wire::reply_events;
 use futures_util::stream;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -24,6 +24,8 @@ use tokio::process::Command;
 /// refuse to start, or take itself for a part of the session.
 const INNER: [&str; 4] =
     ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUDE_PROJECT_DIR"];
+/// What an agent of opencode's is called that has our question.
+const AGENT: &str = "everfold";
 /// Characters of what a program says that become part of an error.
 const SAID_CHARS: usize = 300;
 
@@ -36,6 +38,8 @@ pub enum HeadlessProgram {
     Codex,
     /// `gemini -p`
     Gemini,
+    /// `opencode run`
+    Opencode,
 }
 
 /// A model behind such a program.
@@ -57,7 +61,24 @@ impl HeadlessProgram {
             Self::Claude => "claude",
             Self::Codex => "codex",
             Self::Gemini => "gemini",
+            Self::Opencode => "opencode",
         }
+    }
+
+    /// What its environment has besides.
+    fn variables(self, system: &str) -> Vec<(&'static str, String)> {
+        if self != Self::Opencode {
+            return Vec::new();
+        }
+        let agent = json!({"mode": "primary", "prompt": system, "tools": {"*": false}});
+        let config = json!({"share": "disabled", "agent": {AGENT: agent}});
+        vec![
+            ("OPENCODE_CONFIG_CONTENT", config.to_string()),
+            // A session that nobody had is not to stand among the person's own.
+            ("OPENCODE_DB", ":memory:".to_owned()),
+            ("OPENCODE_DISABLE_PROJECT_CONFIG", "1".to_owned()),
+            ("OPENCODE_DISABLE_AUTOUPDATE", "1".to_owned()),
+        ]
     }
 
     /// What it is started with.
@@ -87,6 +108,10 @@ impl HeadlessProgram {
                 "-",
             ],
             Self::Gemini => &["--output-format=json", "--skip-trust", "--approval-mode=plan"],
+            // Without its plugins, so without ours.
+            Self::Opencode => {
+                &["run", "--pure", "--format=json", "--agent", AGENT, "--title", AGENT]
+            }
         };
         let mut arguments: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
         if self == Self::Claude {
@@ -98,7 +123,7 @@ impl HeadlessProgram {
     /// What it is told on its standard input.
     fn input(self, system: &str, question: &str) -> String {
         match self {
-            Self::Claude => question.to_owned(),
+            Self::Claude | Self::Opencode => question.to_owned(),
             Self::Codex | Self::Gemini => format!("{system}\n\n{question}"),
         }
     }
@@ -113,6 +138,7 @@ impl Headless {
             .args(self.program.arguments(&system))
             .current_dir(&self.dir)
             .env(env::INSIDE, "1")
+            .envs(self.program.variables(&system))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

@@ -47,5 +47,6 @@ pub mod tools;
 mod trail;
 
 pub use gemini::without_hooks;
+pub use opencode::without_shell_quotes;
 pub use reader::{About, Format, Reader, Sink, Thread, TranscriptEvent, What};
 pub use tally::{ImportTally, SkippedParts};

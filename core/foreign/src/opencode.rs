@@ -6,8 +6,8 @@ use crate::reader::{About, Format, Sink, Thread, TranscriptEvent, What};
 use crate::tools;
 use everfold_kernel::record::Keeps;
 use everfold_kernel::{
-    AssistantEntry, Block, Boundary, Entry, MessageId, ModelId, Record, RecordId, SessionId,
-    ToolUseId, Usage, UserEntry, UserOrigin,
+    AssistantEntry, Block, BlockView, Boundary, Entry, MessageId, ModelId, Record, RecordId,
+    SessionId, ToolUseId, Usage, UserEntry, UserOrigin,
 };
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
@@ -52,7 +52,11 @@ impl Opencode {
             parts.into_iter().filter_map(|part| said(part)).collect()
         };
         let (own, typed): (Vec<&&Fields>, Vec<&&Fields>) = parts.iter().partition(is_own);
-        self.say(id, texts(typed), UserOrigin::Human, sink);
+        let typed = texts(typed).into_iter().map(|block| match block.view() {
+            BlockView::Text(text) => Block::text(without_shell_quotes(text)),
+            _ => block,
+        });
+        self.say(id, typed.collect(), UserOrigin::Human, sink);
         self.say(&format!("{id}.own"), texts(own), UserOrigin::Meta, sink);
     }
 
@@ -119,6 +123,18 @@ impl Opencode {
     }
 }
 
+/// What a person typed to `opencode run`, which puts a message of several words
+/// in quotes.
+#[must_use]
+pub fn without_shell_quotes(text: &str) -> String {
+    let inner = text.trim().strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+    let plain = inner.map(|inner| inner.replace("\\\"", "\u{0}"));
+    match plain.filter(|plain| !plain.contains('"')) {
+        Some(plain) => plain.replace('\u{0}', "\""),
+        None => text.to_owned(),
+    }
+}
+
 /// What a part says in words.
 fn said(part: &Fields) -> Option<Block> {
     (text(part, "type")? == "text").then(|| text(part, "text").map(Block::text)).flatten()
@@ -164,5 +180,23 @@ fn usage(tokens: &Fields) -> Usage {
         cache_write_5m: cached("write"),
         output: count(tokens, "output").saturating_add(count(tokens, "reasoning")),
         ..Usage::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn x8_quotes_that_the_program_adds_are_no_part_of_what_was_typed() {
+        for (said, typed) in [
+            ("\"Remember the tea.\"\n", "Remember the tea."),
+            (r#""It says: \"no\" to me""#, r#"It says: "no" to me"#),
+            ("tea", "tea"),
+            (r#""one" and "two""#, r#""one" and "two""#),
+            ("\"", "\""),
+        ] {
+            assert_eq!(without_shell_quotes(said), typed);
+        }
     }
 }

@@ -75,7 +75,7 @@ impl HostService {
     }
 
     fn headless(&self, host: HostKind) -> Option<Headless> {
-        let program = host.headless()?;
+        let program = host.headless();
         let path = self
             .programs
             .iter()

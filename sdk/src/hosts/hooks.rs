@@ -35,7 +35,7 @@ use crate::hosts::{HostKind, HostService};
 use everfold_disk::atomic::{self, FileReaders};
 use everfold_memory_store::StoreScope;
 use jiff::Timestamp;
-use notes::Notes;
+use notes::{Note, Notes};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -63,13 +63,22 @@ impl HostService {
     /// # Errors
     /// If memories cannot be read or written. The host goes on without.
     pub fn answer(&self, call: &HostCall, now: Timestamp) -> Result<HostReply, Error> {
-        if let Some(host) = call.host(self.claude.as_ref()) {
+        let host = call.host(self.claude.as_ref());
+        if let Some(host) = host {
             self.note_seen(host);
         }
         let mut notes = Notes::open(&self.notes_dir(), call.session());
         match call.event {
-            HostEvent::SessionStart => self.session_start(call, &mut notes, now),
-            HostEvent::UserPromptSubmit => self.prompt(call, &mut notes),
+            // Gemini CLI puts this in front of the person's first message, and leaves
+            // messages that begin with it out when the session goes on later.
+            HostEvent::SessionStart if host == Some(HostKind::Gemini) => {
+                notes.note(Note::Begun { source: call.text("source").to_owned() });
+                Ok(HostReply::nothing())
+            }
+            HostEvent::SessionStart => {
+                self.session_start(call, call.text("source"), &mut notes, now)
+            }
+            HostEvent::UserPromptSubmit => self.prompt(call, &mut notes, now),
             HostEvent::PostToolUse => self.tool_used(call, &mut notes),
             HostEvent::PostToolUseFailure => self.tool_failed(call, &mut notes),
             HostEvent::PreCompact => self.before_summary(call, &mut notes),

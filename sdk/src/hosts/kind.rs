@@ -119,6 +119,8 @@ impl HostKind {
             Some(Self::Codex)
         } else if has(".gemini") {
             Some(Self::Gemini)
+        } else if has(everfold_opencode::DATABASE) {
+            Some(Self::Opencode)
         } else {
             None
         }
@@ -130,14 +132,14 @@ impl HostKind {
             .then_some(Self::Gemini)
     }
 
-    /// Its program, where that answers a question without a person.
+    /// Its program, which answers a question without a person.
     #[must_use]
-    pub fn headless(self) -> Option<HeadlessProgram> {
+    pub fn headless(self) -> HeadlessProgram {
         match self {
-            Self::Claude => Some(HeadlessProgram::Claude),
-            Self::Codex => Some(HeadlessProgram::Codex),
-            Self::Gemini => Some(HeadlessProgram::Gemini),
-            Self::Opencode => None,
+            Self::Claude => HeadlessProgram::Claude,
+            Self::Codex => HeadlessProgram::Codex,
+            Self::Gemini => HeadlessProgram::Gemini,
+            Self::Opencode => HeadlessProgram::Opencode,
         }
     }
 
@@ -150,12 +152,11 @@ impl HostKind {
     #[must_use]
     pub fn can(self, what: Capability) -> Ability {
         use Ability::{No, Partly, Yes};
-        use Capability::{Compaction, FailureRecall, Keep, OwnLogin, StatusLine};
+        use Capability::{Compaction, FailureRecall, Keep, StatusLine};
         match (self, what) {
             (Self::Codex, Keep) => Partly("the last words of a session with the next one"),
-            (Self::Opencode, Keep) => Partly("what you ask for, by rule"),
             (Self::Gemini, FailureRecall) => Partly("file tools that report an error"),
-            (Self::Opencode, Compaction | OwnLogin)
+            (Self::Opencode, Compaction)
             | (Self::Codex | Self::Gemini | Self::Opencode, StatusLine) => No,
             _ => Yes,
         }
@@ -205,6 +206,8 @@ mod tests {
         assert_eq!(of("/c/projects/-p/s.jsonl"), Some(HostKind::Claude));
         assert_eq!(of("/h/.codex/sessions/2026/r.jsonl"), Some(HostKind::Codex));
         assert_eq!(of("/h/.gemini/tmp/x/chats/s.jsonl"), Some(HostKind::Gemini));
+        let opencode = "/h/.local/share/opencode/opencode.db/ses_1.jsonl";
+        assert_eq!(of(opencode), Some(HostKind::Opencode));
         assert_eq!(of("/tmp/host.jsonl"), None);
     }
 }

@@ -19,6 +19,7 @@ pub(super) fn read(program: HeadlessProgram, out: &str) -> Option<Said> {
         HeadlessProgram::Claude => Some(claude(&object(out)?)),
         HeadlessProgram::Gemini => gemini(&object(out)?),
         HeadlessProgram::Codex => codex(out),
+        HeadlessProgram::Opencode => opencode(out),
     }
 }
 
@@ -99,6 +100,33 @@ fn codex(out: &str) -> Option<Said> {
     }
 }
 
+/// So does opencode.
+fn opencode(out: &str) -> Option<Said> {
+    let (mut text, mut error, mut usage) = (String::new(), None, Usage::default());
+    for event in out.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
+        match at(&event, "/type").as_str().unwrap_or_default() {
+            "text" => text.push_str(at(&event, "/part/text").as_str().unwrap_or_default()),
+            "step_finish" => {
+                let used = at(&event, "/part/tokens");
+                usage.input += count(at(used, "/input"));
+                usage.cache_read += count(at(used, "/cache/read"));
+                usage.cache_write_5m += count(at(used, "/cache/write"));
+                usage.output += count(at(used, "/output")) + count(at(used, "/reasoning"));
+            }
+            "error" => {
+                let words = at(&event, "/error/data/message").as_str();
+                error = words.or(at(&event, "/error/name").as_str()).map(str::to_owned);
+            }
+            _ => {}
+        }
+    }
+    match error {
+        None if text.is_empty() => None,
+        None => Some(Said::Answer { text, usage, by: None }),
+        Some(error) => Some(Said::Refusal(error)),
+    }
+}
+
 /// What is at a place; nothing where it is not there.
 pub(super) fn at<'v>(value: &'v Value, pointer: &str) -> &'v Value {
     value.pointer(pointer).unwrap_or(&Value::Null)
@@ -138,5 +166,15 @@ mod tests {
         };
         assert_eq!((usage.input, usage.output), (5, 3));
         assert_eq!(read(HeadlessProgram::Gemini, ""), None);
+
+        let opencode = "{\"type\":\"step_start\"}\n{\"type\":\"text\",\"part\":{\"text\":\"yes\"}}\n{\"type\":\"step_finish\",\"part\":{\"tokens\":{\"input\":9,\"output\":1,\"reasoning\":2,\"cache\":{\"read\":4,\"write\":0}}}}\n";
+        let Some(Said::Answer { text, usage, .. }) = read(HeadlessProgram::Opencode, opencode)
+        else {
+            panic!("an answer")
+        };
+        assert_eq!((text.as_str(), usage.input, usage.output), ("yes", 9, 3));
+        let failed = "{\"type\":\"error\",\"error\":{\"name\":\"APIError\",\"data\":{\"message\":\"no\"}}}\n";
+        assert_eq!(read(HeadlessProgram::Opencode, failed), Some(Said::Refusal("no".to_owned())));
+        assert_eq!(read(HeadlessProgram::Opencode, "{\"type\":\"step_start\"}\n"), None);
     }
 }

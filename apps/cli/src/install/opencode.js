@@ -2,16 +2,22 @@
 // comes back to the model. Written by `everfold install opencode`; `everfold
 // uninstall opencode` takes it away. Whatever goes wrong here, opencode goes on.
 
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { homedir } from "node:os";
+import { join } from "node:path";
 
 const COMMAND = __COMMAND__;
 const TIMEOUT_MS = 10_000;
+
+function words(event) {
+  return [...COMMAND.slice(1), "--host", "opencode", event];
+}
 
 /** What Everfold says to an event: text for the model, or nothing. */
 function hook(event, input) {
   return new Promise((resolve) => {
     try {
-      const child = spawn(COMMAND[0], [...COMMAND.slice(1), "--host", "opencode", event], {
+      const child = spawn(COMMAND[0], words(event), {
         stdio: ["pipe", "pipe", "ignore"],
       });
       const end = setTimeout(() => child.kill("SIGKILL"), TIMEOUT_MS);
@@ -34,6 +40,16 @@ function hook(event, input) {
   });
 }
 
+/** The same for what needs no answer. opencode may end right after it, so it waits. */
+function tell(event, input) {
+  try {
+    const said = JSON.stringify({ hook_event_name: event, ...input });
+    spawnSync(COMMAND[0], words(event), { input: said, timeout: TIMEOUT_MS, stdio: ["pipe", "ignore", "ignore"] });
+  } catch {
+    // opencode goes on.
+  }
+}
+
 /** A tool of opencode's in the words of a hook. */
 function toolCall(tool, args) {
   const names = { read: "Read", write: "Write", edit: "Edit", patch: "Edit" };
@@ -42,23 +58,31 @@ function toolCall(tool, args) {
 }
 
 export const Everfold = async ({ directory }) => {
-  // Sessions that have had their start.
+  // Sessions that have had their start, and those of sub-agents: nobody typed
+  // what is said there.
   const started = new Set();
-  const about = (sessionID) => ({ session_id: sessionID, cwd: directory });
+  const inner = new Set();
+  const data = process.env.XDG_DATA_HOME || join(homedir(), ".local/share");
+  const about = (sessionID) => ({
+    session_id: sessionID, cwd: directory,
+    transcript_path: join(data, "opencode/opencode.db", `${sessionID}.jsonl`),
+  });
   return {
+    event: async ({ event }) => {
+      const { info, sessionID } = event.properties ?? {};
+      if (event.type === "session.created" && info?.parentID) inner.add(info.id);
+      if (event.type === "session.idle" && started.has(sessionID)) tell("Stop", about(sessionID));
+    },
     "chat.message": async (input, output) => {
+      if (inner.has(input.sessionID)) return;
       const own = output.parts.filter((part) => part.type === "text" && !part.synthetic);
-      // `opencode run` puts what it is given in quotes.
-      const prompt = own.map((part) => part.text.trim().replace(/^"([^"]*)"$/, "$1")).join("\n");
+      const prompt = own.map((part) => part.text).join("\n");
       const told = [];
       if (!started.has(input.sessionID)) {
         started.add(input.sessionID);
         told.push(await hook("SessionStart", { ...about(input.sessionID), source: "startup" }));
       }
       told.push(await hook("UserPromptSubmit", { ...about(input.sessionID), prompt }));
-      // opencode may end right after the answer; what the person asks to keep is
-      // in the message already.
-      await hook("Stop", { ...about(input.sessionID), prompt });
       const text = told.filter(Boolean).join("\n\n");
       const last = output.parts.at(-1);
       if (text && last) {

@@ -139,6 +139,65 @@ fn x1_a_session_starts_with_the_index_and_what_changed_since() {
     assert_eq!(resumed, "", "a resumed session has the index");
 }
 
+/// Gemini CLI leaves messages out that begin with what a hook said, when a session
+/// goes on later: nothing may stand in front of the person's first one.
+#[test]
+fn x1_gemini_cli_gets_the_index_behind_the_first_message() {
+    let desk = Desk::offline();
+    add(&desk, "Deploy day", "deploys go out on Thursdays", "Support is there.");
+    let chat = desk.files.home().join(".gemini/tmp/p/chats/session-1.jsonl");
+    let start = json!({"source": "startup", "transcript_path": chat});
+    assert_eq!(hook(&desk, "SessionStart", &start).ok().out, "");
+    let prompt = json!({"prompt": "hello", "transcript_path": chat});
+    let first = context(&hook(&desk, "BeforeAgent", &prompt), "BeforeAgent");
+    assert!(first.contains("- [Deploy day](deploy-day.md)"), "{first}");
+    let second = hook(&desk, "BeforeAgent", &prompt).ok().out;
+    assert!(!second.contains("[Deploy day]"), "once: {second}");
+    hook(&desk, "SessionStart", &json!({"source": "resume", "transcript_path": chat})).ok();
+    let resumed = hook(&desk, "BeforeAgent", &prompt).ok().out;
+    assert!(!resumed.contains("[Deploy day]"), "it is still there: {resumed}");
+}
+
+/// Hosts write behind, so that several turns may be looked at in one.
+#[test]
+fn l5_11_a_model_that_saved_in_one_turn_takes_nothing_from_the_others() {
+    let desk = Desk::offline();
+    add(&desk, "Deploy day", "deploys go out on Thursdays", "Support is there.");
+    let line = |id: usize, who: &str, content: Value| {
+        let message = match who {
+            "user" => json!({"role": "user", "content": content}),
+            _ => json!({"role": "assistant", "id": format!("msg_{id}"), "type": "message",
+                "model": "claude-opus-5", "stop_reason": "end_turn", "stop_sequence": null,
+                "usage": {"input_tokens": 1, "output_tokens": 1}, "content": content}),
+        };
+        let line = json!({"type": who, "uuid": format!("00000000-0000-4000-8000-{id:012}"),
+            "parentUuid": null, "sessionId": "s", "timestamp": "2026-11-01T10:00:00.000Z",
+            "cwd": "/p", "version": "2.1.325", "userType": "external", "isSidechain": false,
+            "message": message});
+        format!("{line}\n")
+    };
+    let file = dir(&desk).join("cats.md");
+    let call = json!([{"type": "tool_use", "id": "toolu_1", "name": "Write",
+        "input": {"file_path": file, "content": "The cat is called Pixel."}}]);
+    let result = json!([{"type": "tool_result", "tool_use_id": "toolu_1", "content": "ok"}]);
+    let done = json!([{"type": "text", "text": "Done."}]);
+    let text = [
+        line(0, "user", json!("Remember that the kitchen has green tea.")),
+        line(1, "assistant", done.clone()),
+        line(2, "user", json!("Remember that the cat is called Pixel.")),
+        line(3, "assistant", call),
+        line(4, "user", result),
+        line(5, "assistant", done.clone()),
+        line(6, "user", json!("Remember that the office is closed in August.")),
+        line(7, "assistant", done),
+    ];
+    std::fs::write(desk.files.root().join("host.jsonl"), text.concat()).unwrap();
+    hook(&desk, "Stop", &json!({})).ok();
+    let kept = desk.run(&["memory", "list"]).ok().out;
+    assert!(kept.contains("green-tea") && kept.contains("closed-in-august"), "{kept}");
+    assert!(!kept.contains("the-cat-is-called"), "the model saved that: {kept}");
+}
+
 #[test]
 fn x1_r7_a_prompt_brings_each_memory_once_until_a_summary() {
     let desk = Desk::offline();

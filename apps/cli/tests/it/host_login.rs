@@ -3,6 +3,7 @@
 #![cfg(unix)]
 
 use crate::desk::{Desk, Ran, Running};
+use crate::opencode_db::{self, Speaker};
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -163,6 +164,40 @@ fn x7_codex_does_the_same() {
     assert!(place.noted("arguments").contains("--disable=hooks"));
 }
 
+/// opencode keeps no file for a session: its database is read, and what it has not
+/// answered yet is left for the next time.
+#[test]
+fn x7_opencode_does_the_same_with_its_database() {
+    let events = [
+        json!({"type": "step_start", "part": {"type": "step-start"}}),
+        json!({"type": "text", "part": {"type": "text", "text": list()}}),
+        json!({"type": "step_finish", "part": {"tokens": {"input": 900, "output": 80}}}),
+    ];
+    let place = Place::new("opencode", &events.map(|event| format!("{event}\n")).concat());
+    let (home, session) = (place.desk.files.home(), "ses_e1a7ce957ffe");
+    let quoted = format!("\"{SAID}\"");
+    let open = [(Speaker::Person, "and then?"), (Speaker::ModelAtWork, "Well")];
+    opencode_db::says(
+        &home,
+        session,
+        &[(Speaker::Person, &quoted), (Speaker::Model, "Understood.")],
+    );
+    opencode_db::says(&home, session, &open);
+    let path = opencode_db::session_path(&home, session);
+    let more = json!({"session_id": session, "transcript_path": path});
+    assert_eq!(place.stops(".none", &more).out, "");
+    place.waits_for("a memory", || place.memories() == ["deploys.md"]);
+    let input = place.noted("input");
+    assert!(input.contains(SAID) && input.contains("assistant: Understood."), "{input}");
+    assert!(!input.contains(&quoted) && !input.contains("and then?"), "{input}");
+    assert!(place.noted("arguments").starts_with("run\n--pure\n"), "{}", place.noted("arguments"));
+    let environment = place.noted("environment");
+    assert!(environment.contains("OPENCODE_DB=:memory:"), "no session of it stays: {environment}");
+    assert!(environment.contains("You look through"), "{environment}");
+    let cost = place.desk.run(&["cost", "--json"]).ok().json();
+    assert_eq!(cost["beside"]["total"]["requests"], 1, "what it used is booked: {cost}");
+}
+
 #[test]
 fn x7_runs_in_a_day_are_bounded_and_can_be_switched_off() {
     let place = Place::new("claude", "{}");
@@ -205,7 +240,9 @@ fn x7_without_a_program_the_hosts_model_is_asked_to_save() {
 #[ignore = "installs programs; cargo xtask soak hosts"]
 fn x8_the_real_hosts_soak() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let programs = root.join("target/interop/hosts");
+    let target = std::env::var_os("CARGO_TARGET_DIR");
+    let target = target.map_or_else(|| root.join("target"), std::path::PathBuf::from);
+    let programs = target.join("interop/hosts");
     std::fs::create_dir_all(&programs).unwrap();
     let output = std::process::Command::new("node")
         .arg(root.join("bench/hosts/try.mjs"))

@@ -1,6 +1,10 @@
 //! `everfold install` and `uninstall` (X2).
 
 use crate::desk::Desk;
+use crate::opencode_db::{
+    Speaker::{Model, Person},
+    says,
+};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -343,12 +347,21 @@ fn x6_plugin_and_install_together_are_noticed() {
 const OPENCODE: &str = r#"
 const { Everfold } = await import(process.argv[2]);
 const hooks = await Everfold({ directory: process.argv[3] });
-const part = { id: "prt_1", sessionID: "s", messageID: "m", type: "text", text: process.argv[4] };
-const output = { parts: [part] };
-await hooks["chat.message"]({ sessionID: "s" }, output);
+const message = async (sessionID) => {
+  const part = { id: "prt_1", sessionID, messageID: "m", type: "text", text: process.argv[4] };
+  const output = { parts: [part] };
+  await hooks["chat.message"]({ sessionID }, output);
+  return output;
+};
+const happens = (type, properties) => hooks.event({ event: { type, properties } });
+await happens("session.created", { info: { id: "inner", parentID: "s" } });
+const inner = await message("inner");
+await happens("session.idle", { sessionID: "inner" });
+const output = await message("s");
+await happens("session.idle", { sessionID: "s" });
 const after = { output: "error[E0277]: frobnicate-quux", metadata: { exit: 1 } };
 await hooks["tool.execute.after"]({ sessionID: "s", tool: "bash", args: {} }, after);
-console.log(JSON.stringify({ parts: output.parts, after: after.output }));
+console.log(JSON.stringify({ parts: output.parts, inner: inner.parts, after: after.output }));
 "#;
 
 #[test]
@@ -371,25 +384,37 @@ fn x8_opencode_gets_recall_by_its_plugin() {
     let module = desk.files.root().join("everfold.mjs");
     std::fs::copy(&plugin, &module).unwrap();
     let said = "When do deploys of the shop go out? Remember that the kitchen has green tea.";
-    let output = std::process::Command::new("node")
-        .arg(&script)
-        .arg(&module)
-        .arg(desk.files.project())
-        .arg(said)
-        .env_clear()
-        .env("PATH", std::env::var_os("PATH").unwrap())
-        .env("HOME", desk.files.home())
-        .output()
-        .unwrap();
-    let told = String::from_utf8_lossy(&output.stdout);
-    let told: Value = serde_json::from_str(&told)
-        .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)));
+    // `opencode run` puts a message in quotes.
+    let quoted = format!("\"{said}\"");
+    for session in ["s", "inner"] {
+        says(&desk.files.home(), session, &[(Person, &quoted), (Model, "All right.")]);
+    }
+    let call = |said: &str| -> Value {
+        let output = std::process::Command::new("node")
+            .arg(&script)
+            .arg(&module)
+            .arg(desk.files.project())
+            .arg(said)
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap())
+            .env("HOME", desk.files.home())
+            .output()
+            .unwrap();
+        let told = String::from_utf8_lossy(&output.stdout);
+        serde_json::from_str(&told)
+            .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)))
+    };
+    let told = call(&quoted);
     let context = told["parts"][1]["text"].as_str().unwrap();
     assert!(context.contains("[Deploy day]"), "the index: {context}");
     assert!(context.contains("Deploys of the shop go out on Thursdays."), "recall: {context}");
     assert_eq!(told["parts"][1]["synthetic"], true);
     assert!(told["after"].as_str().unwrap().contains("where the feature quux is off"), "{told}");
-    assert!(listed(&desk).iter().any(|name| name.contains("green-tea")), "{:?}", listed(&desk));
+    let kept = listed(&desk);
+    assert_eq!(kept.iter().filter(|name| name.contains("green-tea")).count(), 1, "{kept:?}");
+    assert_eq!(told["inner"].as_array().unwrap().len(), 1, "nobody typed that: {told}");
+    let later = call("What else is there?");
+    assert!(!later["parts"].to_string().contains("[Deploy day]"), "the index once: {later}");
     desk.run(&["uninstall", "opencode"]).ok();
     assert!(!plugin.exists());
 

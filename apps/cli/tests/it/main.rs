@@ -43,6 +43,7 @@ mod mcp;
 mod memory;
 mod memory_tool;
 mod models;
+mod opencode_db;
 mod plugins;
 mod private;
 mod recall;

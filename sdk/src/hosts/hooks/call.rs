@@ -3,6 +3,7 @@
 //! text are replaced: a host's input is never a reason to fail.
 
 use crate::hosts::HostKind;
+use crate::session_files::is_there;
 use everfold_kernel::{Class, Classify};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
@@ -157,10 +158,10 @@ impl HostCall {
         (cwd.is_absolute() && cwd.is_dir()).then(|| cwd.to_owned())
     }
 
-    /// The file that the host keeps the conversation in.
+    /// The file that the host keeps the conversation in, or what stands for it.
     pub(super) fn transcript(&self) -> Option<PathBuf> {
         let path = Path::new(self.text("transcript_path"));
-        (path.is_absolute() && path.is_file()).then(|| path.to_owned())
+        (path.is_absolute() && is_there(path)).then(|| path.to_owned())
     }
 }
 

@@ -16,6 +16,28 @@ pub(super) fn end(records: &[Record]) -> usize {
     }
 }
 
+/// The exchanges of which `is_saved` says no, each with the person's message that
+/// it begins with.
+pub(super) fn without_saved(
+    records: Vec<Record>,
+    is_saved: impl Fn(&[Record]) -> bool,
+) -> Vec<Record> {
+    if !is_saved(&records) {
+        return records;
+    }
+    let mut kept = Vec::with_capacity(records.len());
+    let mut rest = records.as_slice();
+    while !rest.is_empty() {
+        let next = rest.iter().skip(1).position(|record| persons_text(record).is_some());
+        let (exchange, after) = rest.split_at(next.map_or(rest.len(), |next| next + 1));
+        if !is_saved(exchange) {
+            kept.extend_from_slice(exchange);
+        }
+        rest = after;
+    }
+    kept
+}
+
 /// The records from the first word of the person's on, without results whose
 /// calls are not among them.
 pub(super) fn valid(records: Vec<Record>) -> Vec<Record> {

@@ -11,7 +11,7 @@ use std::path::Path;
 pub(super) struct News {
     /// The records of the conversation with the person.
     pub(super) records: Vec<Record>,
-    /// Where the line of each starts.
+    /// Where each of them stands: the byte of its line, or the message.
     pub(super) starts: Vec<u64>,
     /// How far the file was read.
     pub(super) offset: u64,
@@ -20,6 +20,9 @@ pub(super) struct News {
 /// Reads a transcript from a place on, at most so many bytes of its end. The
 /// host may be writing: a line that is not whole yet is left for the next time.
 pub(super) fn news(path: &Path, from: Option<u64>, most: u64) -> std::io::Result<News> {
+    if let Some((database, id)) = everfold_opencode::named_by(path) {
+        return news_of_database(database, id, from, most);
+    }
     let mut file = File::open(path)?;
     let length = file.metadata()?.len();
     // A file that is shorter than it was is another file.
@@ -37,21 +40,60 @@ pub(super) fn news(path: &Path, from: Option<u64>, most: u64) -> std::io::Result
         // The first of them is the end of a line.
         start += lines.next().map_or(0, |torn| torn.len() as u64 + 1);
     }
-    let at = Cell::new(start);
+    let lines = lines.map(|line| {
+        let at = start;
+        start += line.len() as u64 + 1;
+        (at, line)
+    });
+    Ok(told(lines, offset))
+}
+
+/// The same of opencode's database. Lines there are made when they are asked for,
+/// and those that were told change: places are counted in messages. An answer
+/// that is still being given is left for the next time.
+fn news_of_database(
+    database: &Path,
+    id: &str,
+    from: Option<u64>,
+    most: u64,
+) -> std::io::Result<News> {
+    let mut lines: Vec<Vec<u8>> = Vec::new();
+    everfold_opencode::read(database, id, &mut |line| lines.push(line.to_vec()))
+        .map_err(std::io::Error::other)?;
+    if lines.last().is_some_and(|line| everfold_opencode::is_unfinished(line)) {
+        lines.pop();
+    }
+    let offset = lines.len() as u64;
+    let from = from.filter(|from| *from <= offset).unwrap_or_default();
+    let mut left = most;
+    let fits = |line: &&Vec<u8>| {
+        let length = line.len() as u64;
+        let fits = length <= left;
+        left = left.saturating_sub(length);
+        fits
+    };
+    let start = offset - lines.iter().rev().take_while(fits).count() as u64;
+    let lines = (0..).zip(lines.iter().map(Vec::as_slice));
+    Ok(told(lines.filter(|(at, _)| *at >= from.max(start)), offset))
+}
+
+/// What lines tell of the conversation with the person, each with its place.
+fn told<'l>(lines: impl Iterator<Item = (u64, &'l [u8])>, offset: u64) -> News {
+    let place = Cell::new(0);
     let mut found: Vec<(u64, Record)> = Vec::new();
     let mut reader = Reader::new();
     let mut take = |told: everfold_foreign::TranscriptEvent| match told.what {
-        What::Record(record) if told.thread == Thread::MAIN => found.push((at.get(), *record)),
+        What::Record(record) if told.thread == Thread::MAIN => found.push((place.get(), *record)),
         What::Rewound { dropped } => found.retain(|(_, record)| !dropped.contains(&record.id)),
         What::Record(_) => {}
     };
-    for line in lines {
+    for (at, line) in lines {
+        place.set(at);
         reader.push(line, &mut take);
-        at.set(at.get() + line.len() as u64 + 1);
     }
     reader.finish(&mut take);
     let (starts, records) = found.into_iter().unzip();
-    Ok(News { records, starts, offset })
+    News { records, starts, offset }
 }
 
 /// What the person said, in order, as far back as that many bytes go. A

@@ -18,6 +18,10 @@ const NAME_BYTES: usize = 100;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "note", rename_all = "snake_case")]
 pub(super) enum Note {
+    /// A session began, in this way; the model is told with the next message.
+    Begun { source: String },
+    /// It was told.
+    Told,
     /// A memory was shown to the model.
     Surfaced { path: PathBuf, bytes: usize },
     /// A memory was named in a line.
@@ -73,6 +77,8 @@ pub(super) enum Ended {
 #[derive(Debug)]
 pub(super) struct Notes {
     path: PathBuf,
+    /// How the session began, where the model was not told anything yet.
+    pub(super) begun: Option<String>,
     /// Memories that the model sees.
     pub(super) surfaced: BTreeSet<PathBuf>,
     /// Memories that a line in view names.
@@ -128,6 +134,7 @@ impl Notes {
     pub(super) fn at(path: PathBuf) -> Self {
         let mut notes = Self {
             path,
+            begun: None,
             surfaced: BTreeSet::new(),
             named: BTreeSet::new(),
             bytes: 0,
@@ -156,6 +163,8 @@ impl Notes {
 
     fn take(&mut self, note: Note) {
         match note {
+            Note::Begun { source } => self.begun = Some(source),
+            Note::Told => self.begun = None,
             Note::Surfaced { path, bytes } => {
                 self.bytes = self.bytes.saturating_add(bytes);
                 self.shown.push(path.clone());

@@ -4,14 +4,15 @@ use super::call::HostCall;
 use super::notes::{Note, Notes};
 use super::reply::HostReply;
 use crate::error::Error;
-use crate::hosts::HostService;
-use everfold_foreign::without_hooks;
+use crate::hosts::{HostKind, HostService};
+use everfold_foreign::{without_hooks, without_shell_quotes};
 use everfold_kernel::ports::{QueryKind, RecallQuery, Urgency};
 use everfold_kernel::{Flag, RecordId, Testimony, UserOrigin};
 use everfold_memory_judge::{secrets, words};
 use everfold_memory_recall::budget::{has_room, is_worth_recalling};
 use everfold_memory_recall::inject;
 use everfold_memory_service::HitFilter;
+use jiff::Timestamp;
 use std::path::PathBuf;
 
 /// Bytes that stand around what is shown.
@@ -20,9 +21,27 @@ const AROUND: usize = 400;
 const PERSONS: [&str; 3] = ["", "user", "sdk"];
 
 impl HostService {
-    pub(super) fn prompt(&self, call: &HostCall, notes: &mut Notes) -> Result<HostReply, Error> {
+    /// What the message calls for, after what the start of the session has still
+    /// to say.
+    pub(super) fn prompt(
+        &self,
+        call: &HostCall,
+        notes: &mut Notes,
+        now: Timestamp,
+    ) -> Result<HostReply, Error> {
+        let Some(source) = notes.begun.clone() else { return self.recalled(call, notes) };
+        notes.note(Note::Told);
+        let start = self.session_start(call, &source, notes, now)?;
+        Ok(start.and(self.recalled(call, notes)?))
+    }
+
+    fn recalled(&self, call: &HostCall, notes: &mut Notes) -> Result<HostReply, Error> {
         // Gemini CLI hands over what it was given at the start as well.
         let prompt = without_hooks(call.text("prompt"));
+        let prompt = match call.host(self.claude.as_ref()) {
+            Some(HostKind::Opencode) => without_shell_quotes(&prompt),
+            _ => prompt,
+        };
         let prompt = prompt.trim();
         let limits = self.memories.limits();
         let is_persons = PERSONS.contains(&call.text("source"));

@@ -52,6 +52,18 @@ impl HostReply {
         Self { context, ..self }
     }
 
+    /// Both, this one first.
+    pub(super) fn and(self, other: Self) -> Self {
+        let texts = [self.context, other.context];
+        let context: Vec<String> = texts.into_iter().flatten().collect();
+        Self {
+            context: (!context.is_empty()).then(|| context.join("\n\n")),
+            task: self.task.or(other.task),
+            notice: self.notice.or(other.notice),
+            work: if self.work == Work::Left { Work::Left } else { other.work },
+        }
+    }
+
     /// The same, and the person is told something.
     pub(super) fn with_notice(self, notice: Option<String>) -> Self {
         Self { notice, ..self }

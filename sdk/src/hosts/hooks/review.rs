@@ -53,7 +53,7 @@ impl Agent {
             .await
             .map_err(|error| Error::Directory { path, message: error.to_string() })?;
         let is_refused = notes.refused.is_some_and(|refused| refused.to == span.offset);
-        let records = tidy(span.records, limits.review_result_chars);
+        let records = tidy(host.unsaved(span.records), limits.review_result_chars);
         let records = exchange::valid(newest(records, limits.review_chars));
         if records.is_empty() || is_refused {
             return Ok(HostReview::Unwanted);
@@ -105,7 +105,7 @@ impl Agent {
     /// A session that has what reviews of a host's session cost, and nothing
     /// else: the host's own file is never written.
     async fn reviewing(&self, session: &str, model: Arc<dyn Model>) -> Result<Session, Error> {
-        let id = SessionId::from(file_name(session));
+        let id = SessionId::from(file_name(session).replace('_', "-"));
         let transcripts = self.books();
         let is_known = transcripts.path(&id).exists();
         let world = World {

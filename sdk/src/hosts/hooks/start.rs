@@ -4,7 +4,7 @@ use super::call::HostCall;
 use super::notes::{Note, Notes};
 use super::reply::{HostReply, units};
 use crate::error::Error;
-use crate::hosts::HostService;
+use crate::hosts::{HostKind, HostService};
 use everfold_disk::atomic::{self, FileReaders};
 use everfold_memory_file::index::{Caps, INDEX_FILE};
 use everfold_memory_store::{Action, Author, EntryId, JournalEntry, Store, StoreScope};
@@ -20,10 +20,14 @@ impl HostService {
     pub(super) fn session_start(
         &self,
         call: &HostCall,
+        source: &str,
         notes: &mut Notes,
         now: Timestamp,
     ) -> Result<HostReply, Error> {
-        let source = call.text("source");
+        // opencode does not say that a session goes on.
+        let is_opencode = call.host(self.claude.as_ref()) == Some(HostKind::Opencode);
+        let goes_on = is_opencode && source == "startup" && !notes.prompts.is_empty();
+        let source = if goes_on { "resume" } else { source };
         // Everything that was shown is out of the model's sight by now.
         if matches!(source, "clear" | "compact") {
             notes.note(Note::Cleared);

@@ -3,6 +3,7 @@
 //! is one (L5.9).
 
 use super::call::{HostCall, HostEvent};
+use super::exchange;
 use super::host_transcript::news;
 use super::notes::{Ended, Note, Notes};
 use super::reply::HostReply;
@@ -10,9 +11,8 @@ use crate::error::Error;
 use crate::hosts::{Delegate, HostKind, HostService};
 use everfold_engine::extract::{ReviewContext, ReviewSpan, Worth, proposal, review, worth};
 use everfold_kernel::ports::{MemoryAuthor, MemoryWriter};
-use everfold_kernel::{Flag, Record, RecordId, SessionId, Testimony};
+use everfold_kernel::{Flag, Record, SessionId, Testimony};
 use everfold_memory_judge::wish::{WishRules, wishes};
-use everfold_memory_judge::words;
 use everfold_memory_store::StoreScope;
 use everfold_prefix::Fold;
 use serde_json::Value;
@@ -54,12 +54,7 @@ impl HostService {
             return Ok(HostReply::nothing().with_notice(notice));
         }
         let Some(path) = call.transcript() else {
-            // A host without a transcript says what the person typed.
-            let mut testimony = Testimony::default();
-            let prompt = call.text("prompt");
-            testimony.hear(&RecordId::from(""), &words::split(prompt, &[]), prompt);
-            self.keep_by_rule(&testimony, call.session(), &Delegate::Rules)?;
-            return Ok(HostReply::nothing());
+            return Ok(HostReply::nothing().with_notice(notice));
         };
         let delegate = self.delegate(call.host(self.claude.as_ref()));
         let looked = self.look(&path, call.session(), &delegate, notes)?;
@@ -111,12 +106,8 @@ impl HostService {
             notes.note(Note::Looked { offset: news.offset });
             return Ok(Looked::NoNews);
         }
-        let found = self.review(news.records);
-        let mut is_kept = found.saved_by_main();
-        // What the model saved by itself is not saved again (L5.11).
-        if !is_kept {
-            is_kept = self.keep_by_rule(&found.testimony, session, delegate)?;
-        }
+        let found = self.review(&self.unsaved(news.records));
+        let is_kept = self.keep_by_rule(&found.testimony, session, delegate)?;
         notes.note(Note::Looked { offset: news.offset });
         let mut said = found.testimony.by_person();
         let says_much = said.any(|said| said.text.split_whitespace().count() >= ASK_WORDS);
@@ -124,11 +115,17 @@ impl HostService {
         Ok(if is_worth_it { Looked::WorthAsking } else { Looked::News })
     }
 
+    /// What was said where the model saved nothing by itself: what it saved is not
+    /// saved again (L5.11), and what was said in other turns is not lost for it.
+    pub(super) fn unsaved(&self, records: Vec<Record>) -> Vec<Record> {
+        exchange::without_saved(records, |records| self.review(records).saved_by_main())
+    }
+
     /// What was said, and by whom.
-    fn review(&self, records: Vec<Record>) -> ReviewSpan {
+    fn review(&self, records: &[Record]) -> ReviewSpan {
         let mut fold = Fold::new(Arc::new(self.limits.clone()));
         for record in records {
-            fold.push(record);
+            fold.push(record.clone());
         }
         let memory_dirs =
             [StoreScope::Project, StoreScope::Global].map(|scope| self.memories.dir(scope));
