@@ -7,6 +7,9 @@ import { createServer } from "node:http";
 
 const MODEL = "test-model";
 
+/** How many answers there were: each has ids of its own, as real ones do. */
+let answers = 0;
+
 /** Starts the server on loopback. `answer(request)` says what the model says. */
 export function serve(answer) {
   const requests = [];
@@ -42,6 +45,7 @@ function reply(request, answer, out) {
   if (url.endsWith("/messages/count_tokens")) return json(out, { input_tokens: 100 });
   if (url.endsWith(":countTokens")) return json(out, { totalTokens: 100 });
   const said = answer(request);
+  answers += 1;
   if (url.endsWith("/messages")) return messages(out, said, body.stream);
   if (url.endsWith("/chat/completions")) return chat(out, said, body.stream);
   if (url.endsWith("/responses")) return responses(out, said);
@@ -66,11 +70,11 @@ function events(out, list, named) {
 
 function messages(out, said, stream) {
   const content = said.tool
-    ? { type: "tool_use", id: "toolu_1", name: said.tool, input: said.input }
+    ? { type: "tool_use", id: `toolu_${answers}`, name: said.tool, input: said.input }
     : { type: "text", text: said.text };
   const usage = { input_tokens: 100, output_tokens: 10 };
   const stop_reason = said.tool ? "tool_use" : "end_turn";
-  const message = { id: "msg_1", type: "message", role: "assistant", model: MODEL, usage };
+  const message = { id: `msg_${answers}`, type: "message", role: "assistant", model: MODEL, usage };
   if (!stream) {
     return json(out, { ...message, content: [content], stop_reason, stop_sequence: null });
   }
@@ -90,12 +94,12 @@ function messages(out, said, stream) {
 
 function chat(out, said, stream) {
   const call = (index) => ({
-    ...index, id: "call_1", type: "function",
+    ...index, id: `call_${answers}`, type: "function",
     function: { name: said.tool, arguments: JSON.stringify(said.input) },
   });
   const usage = { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 };
   const finish_reason = said.tool ? "tool_calls" : "stop";
-  const base = { id: "chat_1", created: 1, model: MODEL };
+  const base = { id: `chat_${answers}`, created: 1, model: MODEL };
   if (!stream) {
     const message = said.tool
       ? { role: "assistant", content: null, tool_calls: [call({})] }
@@ -118,19 +122,19 @@ function chat(out, said, stream) {
 function responses(out, said) {
   const item = said.tool
     ? {
-      type: "function_call", id: "fc_1", call_id: "call_1", name: said.tool,
+      type: "function_call", id: `fc_${answers}`, call_id: `call_${answers}`, name: said.tool,
       ...(said.namespace ? { namespace: said.namespace } : {}),
       arguments: JSON.stringify(said.input), status: "completed",
     }
     : {
-      type: "message", id: "m_1", role: "assistant", status: "completed",
+      type: "message", id: `m_${answers}`, role: "assistant", status: "completed",
       content: [{ type: "output_text", text: said.text, annotations: [] }],
     };
   const usage = {
     input_tokens: 100, output_tokens: 10, total_tokens: 110,
     input_tokens_details: { cached_tokens: 0 }, output_tokens_details: { reasoning_tokens: 0 },
   };
-  const response = { id: "resp_1", object: "response", model: MODEL, status: "completed" };
+  const response = { id: `resp_${answers}`, object: "response", model: MODEL, status: "completed" };
   events(out, [
     { type: "response.created", response: { ...response, status: "in_progress", output: [] } },
     { type: "response.output_item.added", output_index: 0, item },
