@@ -8,6 +8,7 @@
 //! byte for byte. Where somebody changed it since, only what is ours goes.
 
 mod change;
+mod codex_trust;
 mod host;
 mod inspection;
 mod observe;
@@ -104,7 +105,8 @@ pub(crate) fn uninstall(
     with_fitter(env, args.host, Path::new("everfold"), presenter, |fitter| {
         let receipt = fitter.drawer.read();
         let parts = fitter.observed(fitter.parts(MemoryStore::Shared), fitter.observing()?);
-        let changes = fitter.without_ours(&parts, &receipt)?;
+        let mut changes = fitter.without_ours(&parts, &receipt)?;
+        fitter.forget_trust(&mut changes, &receipt)?;
         fitter.show(&changes, "uninstall", args.dry_run, args.json, &Migration::default())?;
         if args.dry_run {
             return Ok(());

@@ -37,7 +37,7 @@ pub(super) fn put(text: &str, place: Place, value: &Map<String, Json>) -> Result
     if !is_there && let Some(longer) = appended(body, place, value) {
         return Ok(format!("{mark}{longer}"));
     }
-    let changed = changed(body, |document| {
+    changed(text, |document| {
         let around = document.get_mut(place.around).and_then(Item::as_table_like_mut);
         let around = around.ok_or_else(|| Refused::InTheWay(place.around.to_owned()))?;
         if !is_there {
@@ -52,8 +52,7 @@ pub(super) fn put(text: &str, place: Place, value: &Map<String, Json>) -> Result
             forget_home(own);
         }
         Ok(())
-    })?;
-    Ok(format!("{mark}{changed}"))
+    })
 }
 
 /// The text without our table, and without the one around it where that came
@@ -74,7 +73,7 @@ pub(super) fn take(text: &str, place: Place, before: &str) -> Result<String, Ref
         }
     }
     let was_there = parse(before).is_ok_and(|before| before.as_table().contains_key(place.around));
-    let changed = changed(body, |document| {
+    changed(text, |document| {
         let around = document.get_mut(place.around).and_then(Item::as_table_like_mut);
         let is_empty = around.is_some_and(|around| {
             around.remove(place.name);
@@ -84,15 +83,14 @@ pub(super) fn take(text: &str, place: Place, before: &str) -> Result<String, Ref
             document.remove(place.around);
         }
         Ok(())
-    })?;
-    Ok(format!("{mark}{changed}"))
+    })
 }
 
 fn split_mark(text: &str) -> (&str, &str) {
     text.split_at(if text.starts_with(BOM) { BOM.len_utf8() } else { 0 })
 }
 
-fn parse(text: &str) -> Result<Document<&str>, Refused> {
+pub(super) fn parse(text: &str) -> Result<Document<&str>, Refused> {
     let (mark, body) = split_mark(text);
     Document::parse(body).map_err(|error| Refused::NotToml {
         at: mark.len() + error.span().map_or(0, |span| span.start),
@@ -120,10 +118,11 @@ fn appended(body: &str, place: Place, value: &Map<String, Json>) -> Option<Strin
 
 /// Changes a text by its parsed form. Lines that stay keep their ends, which
 /// the parsed form does not know.
-fn changed(
-    body: &str,
+pub(super) fn changed(
+    text: &str,
     change: impl FnOnce(&mut DocumentMut) -> Result<(), Refused>,
 ) -> Result<String, Refused> {
+    let (mark, body) = split_mark(text);
     let plain = body.replace("\r\n", "\n");
     let mut document = parse(&plain)?.into_mut();
     // Headers with blanks or quotes come out in a form of their own.
@@ -131,14 +130,15 @@ fn changed(
     change(&mut document)?;
     let after = document.to_string();
     if after == same {
-        return Ok(body.to_owned());
+        return Ok(text.to_owned());
     }
     let newline = newline_of(body);
     let before: Vec<&str> = body.split_inclusive('\n').collect();
     if before.len() != same.split_inclusive('\n').count() {
         return Err(Refused::InTheWay("a table".to_owned()));
     }
-    let mut out = String::with_capacity(body.len());
+    let mut out = String::with_capacity(text.len());
+    out.push_str(mark);
     let mut ends = VecDeque::new();
     for line in TextDiff::from_lines(&same, &after).iter_all_changes() {
         match line.tag() {

@@ -343,6 +343,30 @@ fn x6_plugin_and_install_together_are_noticed() {
     assert!(with(&["hook", "--plugin", "SessionStart"]).contains("Deploy day"));
 }
 
+/// Codex writes down which hooks the person has looked at.
+#[test]
+fn x2_codex_has_no_trust_left_in_hooks_that_are_gone() {
+    let desk = Desk::offline();
+    let before = "model = \"m\"\n\n[tui]\na = 1\n";
+    write(&desk, ".codex/config.toml", before);
+    desk.run(&["install", "codex"]).ok();
+    let hooks = desk.files.home().join(".codex/hooks.json");
+    let mut trusted = text(&desk, ".codex/config.toml") + "\n[hooks.state]\n";
+    for event in ["stop", "session_start"] {
+        let name = format!("{}:{event}:0:0", hooks.display());
+        trusted = [trusted, format!("\n[hooks.state.\"{name}\"]\ntrusted_hash = \"1\"\n")].concat();
+    }
+    write(&desk, ".codex/config.toml", &trusted);
+    desk.run(&["uninstall", "codex"]).ok();
+    assert_eq!(text(&desk, ".codex/config.toml"), before);
+    // A file that stays has the person's hooks, and what they trust.
+    write(&desk, ".codex/hooks.json", "{\"hooks\": {}, \"mine\": 1}");
+    desk.run(&["install", "codex"]).ok();
+    write(&desk, ".codex/config.toml", &trusted);
+    desk.run(&["uninstall", "codex"]).ok();
+    assert!(text(&desk, ".codex/config.toml").contains("session_start:0:0"));
+}
+
 /// The plugin of opencode, called as opencode calls it.
 const OPENCODE: &str = r#"
 const { Everfold } = await import(process.argv[2]);
