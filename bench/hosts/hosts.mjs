@@ -1,4 +1,4 @@
-// The four agents: how each is got, set up against a model on loopback, given a
+// The agents: how each is got, set up against a model on loopback, given a
 // turn, and started for no more than reading its files.
 
 import { spawn, spawnSync } from "node:child_process";
@@ -15,6 +15,7 @@ const QUIET_OPENCODE = {
   OPENCODE_DISABLE_AUTOUPDATE: "1", OPENCODE_DISABLE_MODELS_FETCH: "1",
   OPENCODE_DISABLE_LSP_DOWNLOAD: "1", OPENCODE_DISABLE_SHARE: "1",
 };
+const QUIET_PI = { PI_OFFLINE: "1", PI_TELEMETRY: "0" };
 const GEMINI_LOGIN = (url) => ({
   GEMINI_API_KEY: "k", GOOGLE_GEMINI_BASE_URL: url, GEMINI_CLI_TRUST_WORKSPACE: "true",
 });
@@ -123,6 +124,24 @@ export const HOSTS = {
     reads: ["mcp", "list"],
     file: ".config/opencode/opencode.json",
     servers: "mcp",
+  },
+  // What is ours there is a file of its own: there are no forms of it.
+  pi: {
+    package: "@mariozechner/pi-coding-agent",
+    program: "pi",
+    turn: (prompt) => ["-p", prompt],
+    more: (prompt) => ["-p", "--continue", prompt],
+    env: () => QUIET_PI,
+    login: () => QUIET_PI,
+    settings: (place, url) => {
+      const models = [{ id: "test-model" }];
+      const providers = { test: { baseUrl: `${url}/v1`, api: "openai-completions", apiKey: "k", models } };
+      write(path.join(place.home, ".pi/agent/models.json"), JSON.stringify({ providers }));
+      const settings = { defaultProvider: "test", defaultModel: "test-model" };
+      write(path.join(place.home, ".pi/agent/settings.json"), JSON.stringify(settings));
+    },
+    call: { tool: "memory_search", input: SEARCH },
+    promises: ["index", "recall", "tools", "called", "rule"],
   },
 };
 

@@ -44,7 +44,8 @@ export async function tryHost(name, program, everfold, root, time) {
   const args = [...(host.args_with_tools ?? []), ...host.turn(PROMPT)];
   const ran = await run(program, args, { ...options, time });
   await settled(place.home);
-  const version = spawnSync(program, ["--version"], { env, encoding: "utf8", timeout: 20_000 }).stdout?.trim();
+  const asked_for = spawnSync(program, ["--version"], { env, encoding: "utf8", timeout: 20_000 });
+  const version = `${asked_for.stdout}${asked_for.stderr}`.trim().split("\n").at(-1);
   const asked = server.requests.filter((request) => request.method === "POST");
   const own = asked.filter((request) => !request.text.includes(REVIEW));
   const some = (text) => own.some((request) => request.text.includes(text));

@@ -119,7 +119,7 @@ for (const name of names) {
   }
   if (wants("promises")) await promises(name, programs[name]);
   if (wants("session")) await session(name, programs);
-  if (wants("forms")) await forms(name, programs[name]);
+  if (wants("forms") && HOSTS[name].file) await forms(name, programs[name]);
 }
 if (process.env.EVERFOLD_HOSTS_KEEP) console.log(`kept ${root}`);
 else fs.rmSync(root, { recursive: true, force: true });

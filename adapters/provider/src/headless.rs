@@ -40,6 +40,8 @@ pub enum HeadlessProgram {
     Gemini,
     /// `opencode run`
     Opencode,
+    /// `pi -p`
+    Pi,
 }
 
 /// A model behind such a program.
@@ -62,6 +64,7 @@ impl HeadlessProgram {
             Self::Codex => "codex",
             Self::Gemini => "gemini",
             Self::Opencode => "opencode",
+            Self::Pi => "pi",
         }
     }
 
@@ -112,10 +115,23 @@ impl HeadlessProgram {
             Self::Opencode => {
                 &["run", "--pure", "--format=json", "--agent", AGENT, "--title", AGENT]
             }
+            Self::Pi => &[
+                "-p",
+                "--mode",
+                "json",
+                "--no-session",
+                "--no-tools",
+                "--no-extensions",
+                "--no-skills",
+                "--no-prompt-templates",
+                "--no-context-files",
+            ],
         };
         let mut arguments: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-        if self == Self::Claude {
-            arguments.push(format!("--system-prompt={system}"));
+        match self {
+            Self::Claude => arguments.push(format!("--system-prompt={system}")),
+            Self::Pi => arguments.extend(["--system-prompt".to_owned(), system.to_owned()]),
+            Self::Codex | Self::Gemini | Self::Opencode => {}
         }
         arguments
     }
@@ -123,7 +139,7 @@ impl HeadlessProgram {
     /// What it is told on its standard input.
     fn input(self, system: &str, question: &str) -> String {
         match self {
-            Self::Claude | Self::Opencode => question.to_owned(),
+            Self::Claude | Self::Opencode | Self::Pi => question.to_owned(),
             Self::Codex | Self::Gemini => format!("{system}\n\n{question}"),
         }
     }

@@ -15,6 +15,8 @@ pub enum HostKind {
     Gemini,
     /// opencode
     Opencode,
+    /// pi
+    Pi,
 }
 
 /// Something that a host can let us do.
@@ -80,7 +82,7 @@ impl Capability {
 
 impl HostKind {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Claude, Self::Codex, Self::Gemini, Self::Opencode];
+    pub const ALL: [Self; 5] = [Self::Claude, Self::Codex, Self::Gemini, Self::Opencode, Self::Pi];
 
     /// Its name, as it is typed.
     #[must_use]
@@ -90,6 +92,7 @@ impl HostKind {
             Self::Codex => "codex",
             Self::Gemini => "gemini",
             Self::Opencode => "opencode",
+            Self::Pi => "pi",
         }
     }
 
@@ -101,6 +104,7 @@ impl HostKind {
             Self::Codex => "Codex",
             Self::Gemini => "Gemini CLI",
             Self::Opencode => "opencode",
+            Self::Pi => "pi",
         }
     }
 
@@ -121,6 +125,8 @@ impl HostKind {
             Some(Self::Gemini)
         } else if has(everfold_opencode::DATABASE) {
             Some(Self::Opencode)
+        } else if has(".pi") {
+            Some(Self::Pi)
         } else {
             None
         }
@@ -140,7 +146,13 @@ impl HostKind {
             Self::Codex => HeadlessProgram::Codex,
             Self::Gemini => HeadlessProgram::Gemini,
             Self::Opencode => HeadlessProgram::Opencode,
+            Self::Pi => HeadlessProgram::Pi,
         }
+    }
+
+    /// Whether it says that a session goes on which was there before.
+    pub(crate) fn tells_of_resuming(self) -> bool {
+        !matches!(self, Self::Opencode | Self::Pi)
     }
 
     /// Whether its model can be asked to go on after an answer, and save.
@@ -152,12 +164,13 @@ impl HostKind {
     #[must_use]
     pub fn can(self, what: Capability) -> Ability {
         use Ability::{No, Partly, Yes};
-        use Capability::{Compaction, FailureRecall, Keep, StatusLine};
+        use Capability::{Compaction, FailureRecall, Keep, StatusLine, Tools};
         match (self, what) {
             (Self::Codex, Keep) => Partly("the last words of a session with the next one"),
             (Self::Gemini, FailureRecall) => Partly("file tools that report an error"),
+            (Self::Pi, Tools) => Partly("the same six, by its extension"),
             (Self::Opencode, Compaction)
-            | (Self::Codex | Self::Gemini | Self::Opencode, StatusLine) => No,
+            | (Self::Codex | Self::Gemini | Self::Opencode | Self::Pi, StatusLine) => No,
             _ => Yes,
         }
     }
@@ -169,7 +182,7 @@ impl HostKind {
         for host in Self::ALL {
             let _ = write!(text, " {} |", host.title());
         }
-        text.push_str("\n|---|---|---|---|---|\n");
+        let _ = writeln!(text, "\n|---{}|", "|---".repeat(Self::ALL.len()));
         for what in Capability::ALL {
             let _ = write!(text, "| {} |", what.words());
             for host in Self::ALL {
@@ -208,6 +221,7 @@ mod tests {
         assert_eq!(of("/h/.gemini/tmp/x/chats/s.jsonl"), Some(HostKind::Gemini));
         let opencode = "/h/.local/share/opencode/opencode.db/ses_1.jsonl";
         assert_eq!(of(opencode), Some(HostKind::Opencode));
+        assert_eq!(of("/h/.pi/agent/sessions/--p--/s.jsonl"), Some(HostKind::Pi));
         assert_eq!(of("/tmp/host.jsonl"), None);
     }
 }

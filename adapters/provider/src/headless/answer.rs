@@ -20,6 +20,7 @@ pub(super) fn read(program: HeadlessProgram, out: &str) -> Option<Said> {
         HeadlessProgram::Gemini => gemini(&object(out)?),
         HeadlessProgram::Codex => codex(out),
         HeadlessProgram::Opencode => opencode(out),
+        HeadlessProgram::Pi => pi(out),
     }
 }
 
@@ -127,6 +128,32 @@ fn opencode(out: &str) -> Option<Said> {
     }
 }
 
+/// And pi, whose messages have what they used.
+fn pi(out: &str) -> Option<Said> {
+    let (mut text, mut error, mut usage) = (String::new(), None, Usage::default());
+    for event in out.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
+        let message = at(&event, "/message");
+        let is_answer =
+            *at(&event, "/type") == "message_end" && *at(message, "/role") == "assistant";
+        if !is_answer {
+            continue;
+        }
+        let parts = at(message, "/content").as_array().into_iter().flatten();
+        parts.for_each(|part| text.push_str(at(part, "/text").as_str().unwrap_or_default()));
+        error = at(message, "/errorMessage").as_str().map(str::to_owned).or(error);
+        let used = at(message, "/usage");
+        usage.input += count(at(used, "/input"));
+        usage.cache_read += count(at(used, "/cacheRead"));
+        usage.cache_write_5m += count(at(used, "/cacheWrite"));
+        usage.output += count(at(used, "/output"));
+    }
+    match error {
+        None if text.is_empty() => None,
+        None => Some(Said::Answer { text, usage, by: None }),
+        Some(error) => Some(Said::Refusal(error)),
+    }
+}
+
 /// What is at a place; nothing where it is not there.
 pub(super) fn at<'v>(value: &'v Value, pointer: &str) -> &'v Value {
     value.pointer(pointer).unwrap_or(&Value::Null)
@@ -176,5 +203,16 @@ mod tests {
         let failed = "{\"type\":\"error\",\"error\":{\"name\":\"APIError\",\"data\":{\"message\":\"no\"}}}\n";
         assert_eq!(read(HeadlessProgram::Opencode, failed), Some(Said::Refusal("no".to_owned())));
         assert_eq!(read(HeadlessProgram::Opencode, "{\"type\":\"step_start\"}\n"), None);
+
+        let asked = "{\"type\":\"message_end\",\"message\":{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"?\"}]}}\n";
+        let pi = asked.to_owned()
+            + "{\"type\":\"message_end\",\"message\":{\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"yes\"}],\"usage\":{\"input\":9,\"output\":3}}}\n";
+        let Some(Said::Answer { text, usage, .. }) = read(HeadlessProgram::Pi, &pi) else {
+            panic!("an answer")
+        };
+        assert_eq!((text.as_str(), usage.input, usage.output), ("yes", 9, 3));
+        let failed = "{\"type\":\"message_end\",\"message\":{\"role\":\"assistant\",\"content\":[],\"errorMessage\":\"no\"}}\n";
+        assert_eq!(read(HeadlessProgram::Pi, failed), Some(Said::Refusal("no".to_owned())));
+        assert_eq!(read(HeadlessProgram::Pi, asked), None);
     }
 }

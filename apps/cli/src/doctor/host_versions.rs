@@ -45,6 +45,7 @@ fn tried_with(host: HostKind) -> Version {
         HostKind::Codex => [0, 166, 0],
         HostKind::Gemini => [0, 61, 0],
         HostKind::Opencode => [1, 18, 33],
+        HostKind::Pi => [0, 73, 1],
     }
 }
 

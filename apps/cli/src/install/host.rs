@@ -15,6 +15,10 @@ const NAME: &str = "everfold";
 const POINTER: &str = include_str!("pointer.md");
 /// What opencode loads in the place of hooks.
 const PLUGIN: &str = include_str!("opencode.js");
+/// What pi does.
+const EXTENSION: &str = include_str!("pi.js");
+/// How both call us.
+const CALL: &str = include_str!("call.js");
 /// Tools of Claude Code that read or write files, and so memories.
 const CLAUDE_TOOLS: &str = "Read|Edit|MultiEdit|Write";
 /// The same of Gemini CLI.
@@ -34,6 +38,8 @@ pub(crate) enum Host {
     Gemini,
     /// opencode
     Opencode,
+    /// pi
+    Pi,
 }
 
 /// One file, and what goes into it.
@@ -61,6 +67,7 @@ impl Host {
             HostKind::Codex => Self::Codex,
             HostKind::Gemini => Self::Gemini,
             HostKind::Opencode => Self::Opencode,
+            HostKind::Pi => Self::Pi,
         }
     }
 
@@ -71,6 +78,7 @@ impl Host {
             Self::Codex => HostKind::Codex,
             Self::Gemini => HostKind::Gemini,
             Self::Opencode => HostKind::Opencode,
+            Self::Pi => HostKind::Pi,
         };
         kind.as_str()
     }
@@ -88,6 +96,8 @@ impl Host {
             Self::Opencode => named("XDG_CONFIG_HOME")
                 .map_or_else(|| env.user_home.join(".config"), PathBuf::from)
                 .join("opencode"),
+            Self::Pi => named("PI_CODING_AGENT_DIR")
+                .map_or_else(|| env.user_home.join(".pi/agent"), PathBuf::from),
         }
     }
 
@@ -107,6 +117,10 @@ impl Host {
             Self::Codex => codex(env, &dir),
             Self::Gemini => gemini(env, &dir),
             Self::Opencode => opencode(env, &dir),
+            Self::Pi => vec![Part {
+                path: dir.join("extensions/everfold.ts"),
+                pieces: vec![Piece::Whole { text: env.script(EXTENSION, HostKind::Pi) }],
+            }],
         }
     }
 }
@@ -190,9 +204,7 @@ fn opencode(env: &InstallEnv<'_>, dir: &Path) -> Vec<Part> {
         env.home,
     );
     let server = Piece::Member { path: vec!["mcp", NAME], value: server };
-    let mut command = vec![json!(env.program), json!("hook")];
-    command.extend(env.home.into_iter().flat_map(|home| [json!("--home"), json!(home)]));
-    let plugin = PLUGIN.replace("__COMMAND__", &Value::from(command).to_string());
+    let plugin = env.script(PLUGIN, HostKind::Opencode);
     vec![
         Part { path, pieces: vec![server] },
         Part { path: dir.join("plugins/everfold.js"), pieces: vec![Piece::Whole { text: plugin }] },
@@ -201,6 +213,12 @@ fn opencode(env: &InstallEnv<'_>, dir: &Path) -> Vec<Part> {
 }
 
 impl InstallEnv<'_> {
+    /// A script that a host loads, which knows whom to call.
+    fn script(&self, text: &str, host: HostKind) -> String {
+        let call = json!([self.program, self.home, host.as_str()]).to_string();
+        text.replace("__HEAD__", CALL.replace("__CALL__", &call).trim_end())
+    }
+
     fn hook(
         &self,
         event: &'static str,

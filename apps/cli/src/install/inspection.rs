@@ -98,7 +98,7 @@ fn hook_state(host: HostKind, dir: &Path) -> HookState {
             }
             _ => HookState::On,
         },
-        HostKind::Opencode => HookState::On,
+        HostKind::Opencode | HostKind::Pi => HookState::On,
     }
 }
 

@@ -199,6 +199,24 @@ fn x7_opencode_does_the_same_with_its_database() {
 }
 
 #[test]
+fn x7_pi_does_the_same() {
+    let said = |role: &str, text: &str| {
+        json!({"type": "message_end", "message": {"role": role, "usage": {"input": 900, "output": 80},
+            "content": [{"type": "text", "text": text}]}})
+    };
+    let events = [said("user", "?"), said("assistant", &list())];
+    let place = Place::new("pi", &events.map(|event| format!("{event}\n")).concat());
+    place.says(".pi/agent/sessions/--p--", 0, SAID);
+    place.stops(".pi/agent/sessions/--p--", &json!({}));
+    place.waits_for("a memory", || place.memories() == ["deploys.md"]);
+    assert!(place.noted("input").contains(SAID), "{}", place.noted("input"));
+    let arguments = place.noted("arguments");
+    for wanted in ["--no-session\n", "--no-extensions\n", "--system-prompt\nYou look through"] {
+        assert!(arguments.contains(wanted), "{wanted}: {arguments}");
+    }
+}
+
+#[test]
 fn x7_runs_in_a_day_are_bounded_and_can_be_switched_off() {
     let place = Place::new("claude", "{}");
     place.says(".claude/projects/-p", 0, SAID);

@@ -448,6 +448,96 @@ fn x8_opencode_gets_recall_by_its_plugin() {
     assert_eq!(std::fs::read_to_string(&plugin).unwrap(), "// mine\n");
 }
 
+/// The extension of pi, called as pi calls it.
+const PI: &str = r#"
+const { default: extension } = await import(process.argv[2]);
+const [cwd, transcript, prompt] = process.argv.slice(3);
+const [handlers, tools] = [{}, {}];
+const pi = {
+  on: (name, handler) => { handlers[name] = handler; },
+  registerTool: (tool) => { tools[tool.name] = tool; },
+};
+process.chdir(cwd);
+await extension(pi);
+const sessionManager = { getSessionId: () => "s", getSessionFile: () => transcript };
+const ctx = { cwd, sessionManager };
+await handlers.session_start({ reason: "startup" }, ctx);
+const first = await handlers.before_agent_start({ prompt }, ctx);
+const content = [{ type: "text", text: "error[E0277]: frobnicate-quux" }];
+const after = await handlers.tool_result({ toolName: "bash", input: {}, content, isError: true }, ctx);
+await handlers.agent_end({}, ctx);
+const second = await handlers.before_agent_start({ prompt: "And what else is there?" }, ctx);
+await handlers.session_start({ reason: "startup" }, ctx);
+const later = await handlers.before_agent_start({ prompt: "And then?" }, ctx);
+const found = await tools.memory_search.execute("1", { query: "deploys of the shop" }, null, null, ctx);
+const failed = await tools.memory_read.execute("2", { id: "project/none.md" }, null, null, ctx).catch((error) => `${error}`);
+await handlers.session_shutdown({}, ctx);
+console.log(JSON.stringify({ tools: Object.keys(tools), schema: tools.memory_search.parameters, first, after, second, later, found, failed }));
+"#;
+
+#[test]
+fn x8_pi_gets_recall_and_tools_by_its_extension() {
+    if std::process::Command::new("node").arg("--version").output().is_err() {
+        eprintln!("skipped: there is no node here");
+        return;
+    }
+    let desk = Desk::offline();
+    let before = snapshot(&desk.files.home());
+    desk.run(&["install", "pi"]).ok();
+    add(&desk, "Deploy day", "Deploys of the shop go out on Thursdays.");
+    add(
+        &desk,
+        "E0277",
+        "The build fails with error E0277 in frobnicate-quux where the feature quux is off.",
+    );
+    let extension = desk.files.home().join(".pi/agent/extensions/everfold.ts");
+    let [script, module] = ["call.mjs", "everfold.mjs"].map(|name| desk.files.root().join(name));
+    std::fs::write(&script, PI).unwrap();
+    std::fs::copy(&extension, &module).unwrap();
+    let said = "When do deploys of the shop go out? Remember that the kitchen has green tea.";
+    let session = desk.files.home().join(".pi/agent/sessions/--p--/s.jsonl");
+    let line = |role: &str, text: &str| {
+        json!({"type": "message", "id": role, "timestamp": "2026-11-16T18:53:17.910Z",
+            "message": {"role": role, "content": [{"type": "text", "text": text}]}})
+    };
+    let head = json!({"type": "session", "version": 3, "id": "s", "cwd": "/p",
+        "timestamp": "2026-11-16T18:53:17.606Z"});
+    std::fs::create_dir_all(session.parent().unwrap()).unwrap();
+    let lines = [head, line("user", said), line("assistant", "All right.")];
+    std::fs::write(&session, lines.map(|line| format!("{line}\n")).concat()).unwrap();
+    let output = std::process::Command::new("node")
+        .args([&script, &module, &desk.files.project(), &session])
+        .arg(said)
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap())
+        .env("HOME", desk.files.home())
+        .output()
+        .unwrap();
+    let told: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)));
+    let context = told["first"]["message"]["content"].as_str().unwrap();
+    assert!(context.contains("[Deploy day]"), "the index: {context}");
+    assert!(context.contains("Deploys of the shop go out on Thursdays."), "recall: {context}");
+    let after = told["after"]["content"][1]["text"].as_str().unwrap();
+    assert!(after.contains("where the feature quux is off"), "{told}");
+    for once in ["second", "later"] {
+        assert!(!told[once].to_string().contains("[Deploy day]"), "the index once: {told}");
+    }
+    assert_eq!(told["tools"].as_array().unwrap().len(), 6, "{told}");
+    assert_eq!(told["schema"]["type"], "object");
+    let found = told["found"]["content"][0]["text"].as_str().unwrap();
+    assert!(found.contains("project/deploy-day.md"), "{told}");
+    assert!(told["failed"].as_str().unwrap().starts_with("Error: "), "{told}");
+    let kept = listed(&desk);
+    assert_eq!(kept.iter().filter(|name| name.contains("green-tea")).count(), 1, "{kept:?}");
+
+    std::fs::remove_dir_all(desk.files.home().join(".pi/agent/sessions")).unwrap();
+    desk.run(&["uninstall", "pi"]).ok();
+    let left: Vec<_> = snapshot(&desk.files.home()).into_keys().collect();
+    let is_ours = |path: &&std::path::PathBuf| path.to_string_lossy().contains(".everfold");
+    assert_eq!(left.iter().filter(|path| !is_ours(path)).count(), before.len(), "{left:?}");
+}
+
 /// Claude Code's variable by which it leaves its requests (CONTRACTS 7.1).
 const OBSERVED: &str = "OTEL_LOG_RAW_API_BODIES";
 

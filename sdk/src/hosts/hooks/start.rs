@@ -24,9 +24,9 @@ impl HostService {
         notes: &mut Notes,
         now: Timestamp,
     ) -> Result<HostReply, Error> {
-        // opencode does not say that a session goes on.
-        let is_opencode = call.host(self.claude.as_ref()) == Some(HostKind::Opencode);
-        let goes_on = is_opencode && source == "startup" && !notes.prompts.is_empty();
+        let host = call.host(self.claude.as_ref());
+        let tells = host.is_none_or(HostKind::tells_of_resuming);
+        let goes_on = !tells && source == "startup" && !notes.prompts.is_empty();
         let source = if goes_on { "resume" } else { source };
         // Everything that was shown is out of the model's sight by now.
         if matches!(source, "clear" | "compact") {
