@@ -31,6 +31,7 @@ pub(super) fn look(env: &ProcessEnv, choices: &Choices) -> Vec<Finding> {
         findings.extend(programs(&sight));
         findings.extend(host_versions::look(env, sight.host));
         findings.extend(doubled(&sight));
+        findings.extend(outdated(&sight));
         findings.extend(hooks(&sight));
         findings.extend(service.as_ref().map(|service| seen(&sight, service)));
         findings.extend(service.as_ref().map(|service| reviews(&sight, service)));
@@ -62,6 +63,13 @@ fn programs(sight: &HostSight) -> Vec<Finding> {
         .filter(|path| path.is_absolute())
         .filter_map(|path| finding(path))
         .collect()
+}
+
+fn outdated(sight: &HostSight) -> Option<Finding> {
+    let path = sight.outdated.as_ref()?.display();
+    let message = format!("{} loads {path}, which another version wrote", sight.host.title());
+    let fix = format!("everfold install {}", sight.host.as_str());
+    Some(Finding::new(Severity::Warning, AREA, message).fix(fix))
 }
 
 fn doubled(sight: &HostSight) -> Option<Finding> {

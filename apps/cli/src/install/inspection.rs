@@ -2,6 +2,7 @@
 //! changed.
 
 use super::host::{Host, InstallEnv};
+use super::piece::{Piece, is_outdated};
 use super::shared_store::enabled_plugin;
 use super::{Drawer, read};
 use crate::setup::ProcessEnv;
@@ -26,6 +27,8 @@ pub(crate) struct HostSight {
     pub(crate) plugin: Option<String>,
     /// What keeps its hooks from being called.
     pub(crate) hooks: HookState,
+    /// A file of ours in it that another version wrote.
+    pub(crate) outdated: Option<PathBuf>,
 }
 
 /// Whether a host calls hooks.
@@ -56,8 +59,13 @@ pub(crate) fn look(env: &ProcessEnv) -> Vec<HostSight> {
 fn sight(host: Host, kind: HostKind, env: &InstallEnv<'_>, home: &Path) -> HostSight {
     let dir = host.dir(env);
     let mut programs = BTreeSet::new();
+    let mut outdated = None;
     for part in host.parts(env) {
         let Some(text) = read(&part.path).ok().flatten() else { continue };
+        let is_old = |piece: &Piece| matches!(piece, Piece::Whole { text: ours } if is_outdated(&text, ours));
+        if part.pieces.iter().any(is_old) {
+            outdated = Some(part.path.clone());
+        }
         if part.path.extension().is_some_and(|ending| ending == "toml") {
             programs.extend(toml_program(&text));
         } else if let Some(value) = json(&text) {
@@ -73,6 +81,7 @@ fn sight(host: Host, kind: HostKind, env: &InstallEnv<'_>, home: &Path) -> HostS
             .then(|| enabled_plugin(&dir.join("settings.json")))
             .flatten(),
         hooks: hook_state(kind, &dir),
+        outdated,
     }
 }
 

@@ -89,6 +89,19 @@ fn is_own_file(text: &str) -> bool {
     text.starts_with("// Everfold beside")
 }
 
+/// Whether a whole file is one that another version of us wrote. Whom it calls
+/// makes no difference.
+pub(super) fn is_outdated(now: &str, wanted: &str) -> bool {
+    let bare = |text: &str| -> Vec<String> {
+        let lines = text.lines().filter(|line| !line.starts_with(CALLED));
+        lines.map(str::to_owned).collect()
+    };
+    is_own_file(now) && bare(now) != bare(wanted)
+}
+
+/// How the line begins that says whom such a file calls.
+const CALLED: &str = "const [PROGRAM, HOME, HOST]";
+
 impl Hook {
     fn command(&self) -> String {
         format!("{} {}", self.program, self.event)

@@ -258,3 +258,23 @@ fn x10_versions_with_known_traps_are_named() {
         assert!(!new.contains(gone), "{gone}: {new}");
     }
 }
+
+#[test]
+fn x10_a_file_of_another_version_is_named() {
+    let desk = Desk::offline();
+    for (host, file) in [
+        ("opencode", ".config/opencode/plugins/everfold.js"),
+        ("pi", ".pi/agent/extensions/everfold.ts"),
+    ] {
+        desk.run(&["install", host]).ok();
+        let told = desk.run(&["doctor", "--json"]).ok().out;
+        assert!(!told.contains("which another version wrote"), "{told}");
+        let path = desk.files.home().join(file);
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, text.replace("UserPromptSubmit", "PromptSubmit")).unwrap();
+        let found = finding(&desk, "which another version wrote");
+        assert_eq!(found["fix"], format!("everfold install {host}"));
+        desk.run(&["install", host]).ok();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+    }
+}

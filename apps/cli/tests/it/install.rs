@@ -471,7 +471,6 @@ await handlers.session_start({ reason: "startup" }, ctx);
 const later = await handlers.before_agent_start({ prompt: "And then?" }, ctx);
 const found = await tools.memory_search.execute("1", { query: "deploys of the shop" }, null, null, ctx);
 const failed = await tools.memory_read.execute("2", { id: "project/none.md" }, null, null, ctx).catch((error) => `${error}`);
-await handlers.session_shutdown({}, ctx);
 console.log(JSON.stringify({ tools: Object.keys(tools), schema: tools.memory_search.parameters, first, after, second, later, found, failed }));
 "#;
 
@@ -482,7 +481,6 @@ fn x8_pi_gets_recall_and_tools_by_its_extension() {
         return;
     }
     let desk = Desk::offline();
-    let before = snapshot(&desk.files.home());
     desk.run(&["install", "pi"]).ok();
     add(&desk, "Deploy day", "Deploys of the shop go out on Thursdays.");
     add(
@@ -533,9 +531,7 @@ fn x8_pi_gets_recall_and_tools_by_its_extension() {
 
     std::fs::remove_dir_all(desk.files.home().join(".pi/agent/sessions")).unwrap();
     desk.run(&["uninstall", "pi"]).ok();
-    let left: Vec<_> = snapshot(&desk.files.home()).into_keys().collect();
-    let is_ours = |path: &&std::path::PathBuf| path.to_string_lossy().contains(".everfold");
-    assert_eq!(left.iter().filter(|path| !is_ours(path)).count(), before.len(), "{left:?}");
+    assert!(!desk.files.home().join(".pi").exists(), "no empty folders either");
 }
 
 /// Claude Code's variable by which it leaves its requests (CONTRACTS 7.1).
