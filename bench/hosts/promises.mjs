@@ -45,7 +45,7 @@ export async function tryHost(name, program, everfold, root, time) {
   const ran = await run(program, args, { ...options, time });
   await settled(place.home);
   const asked_for = spawnSync(program, ["--version"], { env, encoding: "utf8", timeout: 20_000 });
-  const version = `${asked_for.stdout}${asked_for.stderr}`.trim().split("\n").at(-1);
+  const version = (asked_for.stdout || asked_for.stderr || "").trim();
   const asked = server.requests.filter((request) => request.method === "POST");
   const own = asked.filter((request) => !request.text.includes(REVIEW));
   const some = (text) => own.some((request) => request.text.includes(text));

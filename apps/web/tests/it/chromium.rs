@@ -7,6 +7,7 @@ use crate::stage::{Stage, Visitor};
 use everfold_page::PageAccess;
 use std::io::Write;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// Pages, with what a person reads on each, and the picture that is kept of it.
 const PAGES: [(&str, &str, Option<&str>); 13] = [
@@ -55,8 +56,16 @@ impl Seat {
 
     /// The session with the most requests.
     fn session(&self) -> String {
-        let page = self.visitor.get("/sessions?sort=requests").body;
-        page.split("href=\"/sessions/").nth(1).unwrap().split('"').next().unwrap().to_owned()
+        // On a busy machine the page first says that it is reading.
+        let end = Instant::now() + Duration::from_mins(1);
+        loop {
+            let page = self.visitor.get("/sessions?sort=requests").body;
+            if let Some(link) = page.split("href=\"/sessions/").nth(1) {
+                return link.split('"').next().unwrap().to_owned();
+            }
+            assert!(Instant::now() < end, "{page}");
+            std::thread::sleep(Duration::from_millis(100));
+        }
     }
 
     /// No error, no dialogue, and nothing that was loaded from elsewhere.
