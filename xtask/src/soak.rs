@@ -122,6 +122,18 @@ const FIGURES: &[Figure] = &[
         least: Profile::Dev,
     },
     Figure {
+        about: "permission rules under generated spellings, carried out by a real shell: 20,000 cases of each kind",
+        package: "everfold",
+        test: "s11_fuzz_of_permission_rules",
+        least: Profile::Dev,
+    },
+    Figure {
+        about: "mailboxes and sockets with anything in them: 3,000 cases each",
+        package: "everfold-mailbox",
+        test: "l7_5_fuzz_of_letters",
+        least: Profile::Dev,
+    },
+    Figure {
         about: "what a replay claims, at length",
         package: "everfold-replay",
         test: "pc7_the_claim_at_length",

@@ -18,7 +18,7 @@ mod team;
 use carried::Carried;
 use everfold_kernel::limits::AgentLimits;
 use everfold_kernel::ports::{
-    Address, AgentName, Body, BoxFuture, Clock, Letter, LetterDraft, MailCarrier, Post, PostError,
+    Address, AgentName, BoxFuture, Clock, Letter, LetterDraft, MailCarrier, Post, PostError,
 };
 use everfold_kernel::{LetterId, SessionId};
 use everfold_memory_judge::secrets;
@@ -102,7 +102,7 @@ impl DiskPost {
             sent: self.clock.now(),
             // What another process is told is kept in its files (S15).
             summary: draft.summary.as_deref().map(secrets::mask),
-            body: masked(draft.body),
+            body: draft.body.map_texts(secrets::mask),
             provenance: draft.provenance,
         };
         let (bytes, max) = (written(&letter).len() as u64, self.limits.message_bytes);
@@ -247,21 +247,6 @@ async fn apart<T: Send + 'static>(
 ) -> Result<T, PostError> {
     let done = tokio::task::spawn_blocking(work).await;
     done.unwrap_or_else(|failed| Err(PostError::Io { path, message: failed.to_string() }))
-}
-
-/// What a letter says, its keys masked.
-fn masked(body: Body) -> Body {
-    let mask = |text: Option<String>| text.as_deref().map(secrets::mask);
-    match body {
-        Body::Message { text } => Body::Message { text: secrets::mask(&text) },
-        Body::ShutdownRequest { reason } => Body::ShutdownRequest { reason: mask(reason) },
-        Body::ShutdownResponse { consent, reason } => {
-            Body::ShutdownResponse { consent, reason: mask(reason) }
-        }
-        Body::PlanApprovalResponse { consent, feedback } => {
-            Body::PlanApprovalResponse { consent, feedback: mask(feedback) }
-        }
-    }
 }
 
 /// A letter as it is written.

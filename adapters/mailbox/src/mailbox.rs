@@ -8,7 +8,7 @@
 //! it is there it is done, else it comes again. So each arrives once.
 
 use everfold_disk::atomic::{self, FileReaders};
-use everfold_disk::{Error, Lock, jsonl};
+use everfold_disk::{Error, Lock, jsonl, read_regular};
 use everfold_kernel::LetterId;
 use everfold_kernel::ports::{AgentName, Letter, PostError};
 use serde_json::json;
@@ -21,6 +21,10 @@ use std::time::{Duration, Instant};
 const RETRY: Duration = Duration::from_millis(3);
 /// Longest line of a log that is looked through.
 const MOST_LINE_BYTES: u64 = 256 << 20;
+/// Longest file that is read as a letter; what is sent is bounded by a setting.
+const MOST_LETTER_BYTES: u64 = 64 << 20;
+/// No sender comes to this number: a counter that says more is broken.
+const MOST_NUMBER: u64 = 1 << 53;
 
 /// The mailbox of one receiver.
 #[derive(Debug)]
@@ -45,10 +49,10 @@ impl Mailbox {
     pub(crate) fn put(&self, sender: &str, letter: Letter) -> Result<(), PostError> {
         let _lock = self.lock()?;
         let counter = self.dir.join("next").join(sender);
-        let seq = fs::read_to_string(&counter)
-            .ok()
-            .and_then(|text| text.trim().parse().ok())
-            .unwrap_or(1_u64);
+        let seq = match counted(&counter) {
+            Some(seq) => seq,
+            None => self.highest(sender)? + 1,
+        };
         // The number is used up before the letter is there: after a crash in
         // between one is missing, which is better than one that comes twice.
         atomic::write(&counter, (seq + 1).to_string().as_bytes(), FileReaders::Private)
@@ -56,6 +60,18 @@ impl Mailbox {
         let file = self.dir.join("new").join(format!("{seq:020}.{sender}.json"));
         atomic::write(&file, &crate::written(&Letter { seq, ..letter }), FileReaders::Private)
             .map_err(told)
+    }
+
+    /// The highest number of a sender's letters that are here: where there is
+    /// no counter to be read, the next one still comes after them.
+    fn highest(&self, sender: &str) -> Result<u64, PostError> {
+        let names = [listed(&self.dir.join("new"))?, listed(&self.dir.join("taken"))?].concat();
+        let numbers = names.iter().filter_map(|name| {
+            let (number, rest) = name.split_once('.')?;
+            let own = rest.strip_suffix(".json")? == sender;
+            number.parse().ok().filter(|number| own && *number < MOST_NUMBER)
+        });
+        Ok(numbers.max().unwrap_or(0))
     }
 
     /// The letters that were not taken yet, each with its file and the name that
@@ -103,7 +119,7 @@ impl Mailbox {
             fs::rename(new.join(name), taken.join(name))
                 .map_err(|error| io(&new.join(name), &error))?;
         }
-        letters(&taken)
+        self.letters(&taken)
     }
 
     /// Removes letters that are in the log.
@@ -127,7 +143,9 @@ impl Mailbox {
         if left.is_empty() {
             return Ok(());
         }
-        let log = fs::read_to_string(pointer).map(PathBuf::from).unwrap_or_default();
+        let log = fs::read_to_string(pointer).unwrap_or_default();
+        // What cannot be a path is no log that anything could have arrived in.
+        let log = PathBuf::from(if log.contains('\0') { String::new() } else { log });
         let ids: BTreeSet<LetterId> = left
             .iter()
             .filter_map(|(_, letter)| letter.as_ref())
@@ -138,16 +156,34 @@ impl Mailbox {
             match letter {
                 Some(letter) if !arrived.contains(&letter.id) => {}
                 Some(_) => remove(&taken.join(name))?,
-                None => {
-                    tracing::warn!(mailbox = %self.dir.display(), file = name, "a letter that cannot be read was put aside");
-                    let bad = taken.with_file_name("bad");
-                    make(&bad)?;
-                    fs::rename(taken.join(&name), bad.join(&name))
-                        .map_err(|error| io(&bad, &error))?;
-                }
+                None => self.put_aside(taken, &name)?,
             }
         }
         Ok(())
+    }
+
+    /// The letters that were taken, in order. What is none is put aside.
+    fn letters(&self, taken: &Path) -> Result<Vec<Letter>, PostError> {
+        let mut letters = Vec::new();
+        for (name, letter) in read_all(taken)? {
+            match letter {
+                Some(letter) => letters.push(letter),
+                None => self.put_aside(taken, &name)?,
+            }
+        }
+        Ok(letters)
+    }
+
+    /// Puts aside what is no letter: it must not be in the way of others.
+    fn put_aside(&self, taken: &Path, name: &str) -> Result<(), PostError> {
+        tracing::warn!(mailbox = %self.dir.display(), file = name, "a letter that cannot be read was put aside");
+        let bad = self.dir.join("bad");
+        make(&bad)?;
+        let again = (1_u32..).map(|number| bad.join(format!("{number}.{name}")));
+        let mut places = std::iter::once(bad.join(name)).chain(again);
+        let free = places.find(|place| place.symlink_metadata().is_err());
+        let place = free.unwrap_or_else(|| bad.join(name));
+        fs::rename(taken.join(name), place).map_err(|error| io(&bad, &error))
     }
 
     fn lock(&self) -> Result<Lock, PostError> {
@@ -192,8 +228,11 @@ fn is_letter(name: &str) -> bool {
     ending.is_some_and(|ending| ending == "json") && !name.starts_with('.')
 }
 
-fn letters(dir: &Path) -> Result<Vec<Letter>, PostError> {
-    Ok(read_all(dir)?.into_iter().filter_map(|(_, letter)| letter).collect())
+/// The number that a counter holds; none before the first letter, and where it
+/// cannot be right.
+fn counted(counter: &Path) -> Option<u64> {
+    let text = fs::read_to_string(counter).ok()?;
+    text.trim().parse().ok().filter(|number| *number < MOST_NUMBER)
 }
 
 /// The letters of a directory by their file names, in order; none for a file
@@ -205,21 +244,27 @@ fn read_all(dir: &Path) -> Result<Vec<(String, Option<Letter>)>, PostError> {
     let mut found = Vec::new();
     for name in names {
         let path = dir.join(&name);
-        let bytes = fs::read(&path).map_err(|error| io(&path, &error))?;
-        found.push((name, serde_json::from_slice(&bytes).ok()));
+        let letter = match read_regular(&path, MOST_LETTER_BYTES) {
+            Ok(bytes) => serde_json::from_slice(&bytes).ok(),
+            Err(error @ Error::Io { .. }) => return Err(told(error)),
+            Err(_) => None,
+        };
+        found.push((name, letter));
     }
     Ok(found)
 }
 
-/// The names in a directory; none where it is not there.
+/// The names in a directory; none where it is not there. Names that are no
+/// text are none of ours.
 pub(crate) fn listed(dir: &Path) -> Result<Vec<String>, PostError> {
     let entries = match fs::read_dir(dir) {
         Ok(entries) => entries,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(io(dir, &error)),
     };
-    let names = entries.map(|entry| entry.map(|e| e.file_name().to_string_lossy().into_owned()));
-    names.collect::<Result<_, _>>().map_err(|error| io(dir, &error))
+    let names = entries.map(|entry| entry.map(|entry| entry.file_name().into_string().ok()));
+    let names = names.collect::<Result<Vec<_>, _>>().map_err(|error| io(dir, &error))?;
+    Ok(names.into_iter().flatten().collect())
 }
 
 fn make(dir: &Path) -> Result<(), PostError> {

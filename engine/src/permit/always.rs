@@ -29,7 +29,7 @@ pub(super) fn covering(tool: &str, deed: &Footprint) -> String {
             None => Rule::of_command(tool, &used.text),
         },
         Footprint::Read(path) | Footprint::Edit(path) => {
-            format!("{tool}(/{})", globset::escape(&path.display().to_string()))
+            format!("{tool}(/{})", super::rule::literal(path))
         }
         Footprint::Fetch { host, .. } => format!("{tool}(domain:{host})"),
     }

@@ -9,6 +9,9 @@ use globset::{GlobBuilder, GlobMatcher};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+/// What stands before the host in a rule for pages.
+const HOST_MARK: &str = "domain:";
+
 #[derive(Clone, Debug)]
 pub struct Rule {
     text: String,
@@ -99,8 +102,11 @@ impl Rule {
     #[must_use]
     pub(super) fn of_command(tool: &str, command: &str) -> String {
         let command = command.trim();
-        // What would be read as a rule for its first words is marked.
-        let marked = command.ends_with('*') || command.starts_with(['=', '*']);
+        // What would be read as a rule for more than itself is marked.
+        let marked = command.is_empty()
+            || command.ends_with('*')
+            || command.starts_with(['=', '*'])
+            || command.starts_with(HOST_MARK);
         format!("{tool}({}{command})", if marked { "=" } else { "" })
     }
 
@@ -225,7 +231,7 @@ fn scope(tool: &str, inside: &str, places: &Places) -> Result<Scope, RuleFlaw> {
     if inside.is_empty() || inside == "*" || inside == "**" {
         return Ok(Scope::All);
     }
-    if let Some(host) = inside.strip_prefix("domain:") {
+    if let Some(host) = inside.strip_prefix(HOST_MARK) {
         return Ok(Scope::Host(host.trim().to_ascii_lowercase()));
     }
     if tool == "Bash" {
@@ -253,7 +259,7 @@ fn path_scope(inside: &str, places: &Places) -> Result<PathScope, RuleFlaw> {
     // A name without a directory is one at any depth, as in ignore files.
     if !inside.contains('/') {
         for root in &places.roots {
-            let root = globset::escape(&root.display().to_string());
+            let root = literal(root);
             wide.push(compile(&format!("{}/**/{inside}", root.trim_end_matches('/')), true)?);
         }
     }
@@ -261,12 +267,24 @@ fn path_scope(inside: &str, places: &Places) -> Result<PathScope, RuleFlaw> {
     Ok(PathScope { exact: compile(&pattern, false)?, wide, names_credentials })
 }
 
+/// A path as the part of a pattern that matches it and nothing else. Backslashes
+/// mean something in patterns where they do not part directories, and blanks at
+/// the end of a rule are passed over.
+pub(super) fn literal(path: &Path) -> String {
+    let text = path.display().to_string();
+    let text = if cfg!(windows) { text } else { text.replace('\\', "\\\\") };
+    let kept = text.trim_end();
+    let blanks = text.strip_prefix(kept).unwrap_or_default().chars();
+    let blanks: String = blanks.flat_map(|blank| ['[', blank, ']']).collect();
+    format!("{}{blanks}", globset::escape(kept))
+}
+
 /// `//x` is absolute, `~/x` is under the home directory, all else is under the
 /// working directory.
 pub(super) fn absolute_pattern(pattern: &str, places: &Places) -> String {
     let under = |directory: Option<&PathBuf>, rest: &str| {
         let directory = directory.map_or(Path::new("/"), |path| path.as_path());
-        let directory = globset::escape(&directory.display().to_string());
+        let directory = literal(directory);
         format!("{}/{rest}", directory.trim_end_matches('/'))
     };
     if let Some(rest) = pattern.strip_prefix("//") {

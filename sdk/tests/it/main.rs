@@ -22,6 +22,7 @@ mod pauses;
 mod permissions;
 mod place;
 mod plugins;
+mod rule_fuzz;
 mod safety;
 mod servers;
 mod surfaces;

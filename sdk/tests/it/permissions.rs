@@ -20,16 +20,16 @@ fn spellings() -> Vec<String> {
     DENIED.lines().filter(|line| !line.is_empty()).map(|line| line.replace('␤', "\n")).collect()
 }
 
-fn rules(allow: &[&str], deny: &[&str]) -> Permissions {
+pub(crate) fn rules(allow: &[&str], deny: &[&str]) -> Permissions {
     let list = |rules: &[&str]| rules.iter().map(|rule| (*rule).to_owned()).collect();
     Permissions { allow: list(allow), deny: list(deny), ..Permissions::default() }
 }
 
 /// A directory with something to lose.
-struct Scene(tempfile::TempDir);
+pub(crate) struct Scene(tempfile::TempDir);
 
 impl Scene {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let scene = Self(tempfile::tempdir().unwrap());
         for (name, text) in [("victim", "x"), ("out", ""), ("s.txt", "a\n"), ("names", "victim\n")]
         {
@@ -38,11 +38,11 @@ impl Scene {
         scene
     }
 
-    fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.0.path()
     }
 
-    fn permit(&self, mode: PermissionMode, rules: &Permissions) -> Permit {
+    pub(crate) fn permit(&self, mode: PermissionMode, rules: &Permissions) -> Permit {
         let root = self.path().canonicalize().unwrap();
         let places = Places {
             home: Some(root.join("home")),
@@ -53,7 +53,7 @@ impl Scene {
         Permit::new(mode, rules, places)
     }
 
-    fn command(&self, text: &str) -> Footprint {
+    pub(crate) fn command(&self, text: &str) -> Footprint {
         let home = Some(self.path().join("home"));
         let place = ShellPlace { cwd: self.path().to_owned(), home };
         let outline = outline(text, &place);

@@ -11,4 +11,5 @@
 
 mod crash;
 mod full;
+mod fuzz;
 mod post;

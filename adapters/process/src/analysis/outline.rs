@@ -8,6 +8,7 @@
 
 mod carriers;
 mod given;
+mod loose;
 mod mention;
 mod options;
 mod script_file;
@@ -24,7 +25,7 @@ use everfold_kernel::ports::{
     CallRole, CallWord, CommandEffect, CommandOutline, FileTouch, ProgramCall, ShellPlace, WordKind,
 };
 use std::collections::BTreeMap;
-use syntax::{WORD_KINDS, all, children, feeds, is_inside_word, is_target, text_of};
+use syntax::{WORD_KINDS, all, children, document_text, feeds, is_inside_word, is_target, text_of};
 use tree_sitter::{Node, Parser};
 use wrapper::{Carried, Language};
 
@@ -44,6 +45,9 @@ pub fn outline(command: &str, place: &ShellPlace) -> CommandOutline {
     found.script(command, 0);
     found.written_and_run();
     found.script_files();
+    if found.hidden.is_some() {
+        found.mentions.extend(loose::words(command, place));
+    }
     let files = mention::files(&mut found, place);
     let effect = |caller| match is_read_only(command, caller) {
         ReadOnlyVerdict::ReadOnly => CommandEffect::Reads,
@@ -123,28 +127,33 @@ impl Findings {
 
     /// Looks through a script.
     fn script(&mut self, source: &str, level: usize) {
-        self.bytes += source.len();
+        for text in loose::readings(source) {
+            self.reading(&text, level);
+        }
+    }
+
+    /// One way to read a script.
+    fn reading(&mut self, joined: &str, level: usize) {
+        self.bytes += joined.len();
         if level > MOST_LEVELS || self.bytes > MOST_BYTES {
             self.hide("it is nested too deeply, or too long, to be looked through");
             return;
         }
-        // A newline that a backslash takes away joins what is around it.
-        let joined = source.replace("\\\n", "");
         let mut parser = Parser::new();
         let known = parser.set_language(&tree_sitter_bash::LANGUAGE.into()).is_ok();
-        let Some(tree) = parser.parse(&joined, None).filter(|_| known) else {
+        let Some(tree) = parser.parse(joined, None).filter(|_| known) else {
             self.hide("it does not parse");
             return;
         };
         if tree.root_node().has_error() {
             self.hide("it does not parse as plain shell");
-            self.by_pieces(&joined);
+            self.by_pieces(joined);
         }
         let nodes = all(tree.root_node());
         for node in nodes.iter().filter(|node| node.kind() == "variable_assignment") {
-            self.assignment(*node, &joined, level);
+            self.assignment(*node, joined, level);
         }
-        for inner in substitution::of_script(&joined) {
+        for inner in substitution::of_script(joined) {
             self.script(&inner, level + 1);
         }
         for node in &nodes {
@@ -152,7 +161,7 @@ impl Findings {
                 self.hide("it runs too much to be looked through");
                 return;
             }
-            self.node(*node, &joined, level);
+            self.node(*node, joined, level);
         }
     }
 
@@ -166,7 +175,7 @@ impl Findings {
                 self.behind_statement(node, source, level);
             }
             "heredoc_body" => {
-                let text = text_of(node, source).to_owned();
+                let text = document_text(node, source).to_owned();
                 self.document(node, source, &text, level);
                 self.input(node, source, &text, level);
             }
@@ -200,13 +209,22 @@ impl Findings {
         }
         // What the grammar has split is named by the words, not by its nodes.
         let open = words.iter().filter(|word| word.kind == WordKind::Open && word.text != "*");
-        let open: Vec<_> = open.map(|word| (word.text.clone(), FileTouch::Named)).collect();
+        // What is not known at either end may be nothing.
+        let open = open.flat_map(|word| {
+            [word.text.as_str(), word.text.trim_start_matches('*'), word.text.trim_end_matches('*')]
+        });
+        let open: Vec<_> = open.map(|text| (text.to_owned(), FileTouch::Named)).collect();
         self.mentions.extend(open);
         let prints = words.first().is_some_and(|word| is_printer(&word.text));
         if prints {
             let said: Vec<CallWord> = words.iter().skip(1).cloned().collect();
             self.printed.push(words::ansi(&joined(&said)));
             self.printed.extend(said.into_iter().map(|word| words::ansi(&word.text)));
+        }
+        for words in loose::emptied(&words) {
+            let named = words.iter().map(|word| (word.text.clone(), FileTouch::Named));
+            self.mentions.extend(named);
+            self.carry_out(&words, level);
         }
         match self.carry_out(&words, level) {
             Some(language) if feeds(node) => self.fed(node, source, language, level),
@@ -270,13 +288,18 @@ impl Findings {
     fn redirect(&mut self, node: Node<'_>, source: &str) {
         let writes = children(node).iter().any(|part| part.kind().contains('>'));
         let touch = if writes { FileTouch::Written } else { FileTouch::Named };
-        for part in children(node).into_iter().filter(|part| WORD_KINDS.contains(&part.kind())) {
-            for word in self.words(part, source) {
-                if writes {
-                    self.written.push(word.text.clone());
-                }
-                self.mentions.push((word.text, touch));
+        let mut targets = Vec::new();
+        for part in children(node) {
+            if WORD_KINDS.contains(&part.kind()) || part.kind().ends_with("expansion") {
+                self.add_words(part, source, &mut targets);
             }
+        }
+        targets.extend(loose::emptied(&targets).into_iter().flatten().collect::<Vec<_>>());
+        for word in targets {
+            if writes {
+                self.written.push(word.text.clone());
+            }
+            self.mentions.push((word.text, touch));
         }
     }
 
@@ -295,7 +318,7 @@ impl Findings {
                         values.extend(self.words(item, source));
                     }
                 }
-                _ => values.extend(self.words(part, source)),
+                _ => self.add_words(part, source, &mut values),
             }
         }
         self.variable(&name, &values, level);

@@ -196,6 +196,24 @@ pub enum Body {
     },
 }
 
+impl Body {
+    /// The same with every text changed.
+    #[must_use]
+    pub fn map_texts(self, change: impl Fn(&str) -> String) -> Self {
+        let some = |text: Option<String>| text.as_deref().map(&change);
+        match self {
+            Self::Message { text } => Self::Message { text: change(&text) },
+            Self::ShutdownRequest { reason } => Self::ShutdownRequest { reason: some(reason) },
+            Self::ShutdownResponse { consent, reason } => {
+                Self::ShutdownResponse { consent, reason: some(reason) }
+            }
+            Self::PlanApprovalResponse { consent, feedback } => {
+                Self::PlanApprovalResponse { consent, feedback: some(feedback) }
+            }
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Consent {

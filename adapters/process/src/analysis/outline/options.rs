@@ -58,7 +58,12 @@ const TABLE: &[Acting] = &[
         ],
     ),
     acting("cargo", &["--config"], &["-Z", "--artifact-dir", "--out-dir"]),
-    acting("go", &["-exec", "-toolexec", "-vettool"], &["-o", "-overlay", "-modfile", "-C"]),
+    acting(
+        "go",
+        // It takes each with two dashes, too.
+        &["-exec", "-toolexec", "-vettool", "--exec", "--toolexec", "--vettool"],
+        &["-o", "-overlay", "-modfile", "-C", "--o", "--overlay", "--modfile", "--C"],
+    ),
     acting("npm", &["-c", "--call", "--script-shell"], &["--prefix", "--node-options", "-C"]),
     acting("npx", &["-c", "--call"], &[]),
     acting("pnpm", &["-c", "--script-shell"], &["--shell-emulator", "-C", "--dir"]),

@@ -69,6 +69,19 @@ pub(super) fn text_of<'a>(node: Node<'_>, source: &'a str) -> &'a str {
     source.get(node.byte_range()).unwrap_or_default()
 }
 
+/// What a document in the line says. The grammar leaves out a backslash that it
+/// begins with, so it is taken from the line after its mark.
+pub(super) fn document_text<'a>(body: Node<'_>, source: &'a str) -> &'a str {
+    let mut marks = body.parent().into_iter().flat_map(children);
+    let mark = marks.rfind(|part| part.kind() == "heredoc_start");
+    let line = mark.and_then(|mark| {
+        let behind = source.get(mark.end_byte()..)?.find('\n')?;
+        Some(mark.end_byte() + behind + 1)
+    });
+    let start = line.unwrap_or(body.start_byte()).min(body.start_byte());
+    source.get(start..body.end_byte()).unwrap_or_default()
+}
+
 pub(super) fn children(node: Node<'_>) -> Vec<Node<'_>> {
     node.children(&mut node.walk()).collect()
 }

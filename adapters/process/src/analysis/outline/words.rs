@@ -84,6 +84,12 @@ impl Findings {
                     let is_name = |c: &char| c.is_ascii_alphanumeric() || *c == '_';
                     let name: String = next.text.chars().take_while(is_name).collect();
                     let rest = next.text.strip_prefix(name.as_str()).unwrap_or_default();
+                    // `$@` and the like are names, too.
+                    let rest = if name.is_empty() {
+                        rest.strip_prefix(['@', '*', '#', '?', '!', '$', '-']).unwrap_or(rest)
+                    } else {
+                        rest
+                    };
                     let value = if name == "HOME" { self.home() } else { "*".to_owned() };
                     format!("{start}{value}{rest}")
                 }
@@ -111,8 +117,11 @@ impl Findings {
             "concatenation" | "command_name" => {
                 let mut end = node.start_byte();
                 for child in children(node) {
-                    if let Some(gap) = source.get(end..child.start_byte()) {
-                        bare(gap, pieces);
+                    match source.get(end..child.start_byte()) {
+                        // Blanks part words, whatever the grammar says.
+                        Some(gap) if !gap.is_empty() && gap.trim().is_empty() => pieces.end(),
+                        Some(gap) => bare(gap, pieces),
+                        None => {}
                     }
                     self.part(child, source, pieces);
                     end = child.end_byte();
@@ -191,10 +200,18 @@ impl Findings {
                     let kind = words.iter().map(|word| word.kind).max();
                     (super::joined(words), kind.unwrap_or(WordKind::Exact))
                 }
-                None => ("*".into(), WordKind::Open),
+                None => (otherwise(rest), WordKind::Open),
             },
         }
     }
+}
+
+/// What stands for a variable that nobody set: `${a:-b}` is `b`.
+fn otherwise(rest: &str) -> String {
+    let behind = rest.trim_start_matches(':').strip_prefix(['-', '=', '+']);
+    let plain = behind.map(|text| text.replace(['\'', '"', '\\'], ""));
+    let known = plain.filter(|text| !text.is_empty() && !text.contains(['$', '`']));
+    known.unwrap_or_else(|| "*".to_owned())
 }
 
 /// Text outside of quotes.
@@ -273,7 +290,7 @@ fn number(
 }
 
 /// The words that braces make of one: `a{b,c}` is `ab` and `ac`.
-fn braced(text: &str) -> Vec<String> {
+pub(super) fn braced(text: &str) -> Vec<String> {
     let mut done = Vec::new();
     let mut open = vec![text.to_owned()];
     while let Some(text) = open.pop() {

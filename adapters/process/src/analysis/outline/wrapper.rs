@@ -74,7 +74,13 @@ pub(super) fn unwrapped(words: &[CallWord]) -> Unwrapped {
         let loader = base.starts_with("ld-") || base == "ld.so";
         rest = match known {
             Some(known) => after(known, args),
-            None if loader || RESERVED.contains(&name.text.as_str()) => args,
+            None if RESERVED.contains(&name.text.as_str()) => {
+                // The grammar takes what a body begins with for arguments.
+                let set = args.iter().take_while(|word| is_assignment(word));
+                found.carried.extend(set.clone().cloned().map(Carried::Variable));
+                args.get(set.count()..).unwrap_or_default()
+            }
+            None if loader => args,
             None => &[],
         };
         let asks_only = matches!(name.text.as_str(), "command")
@@ -202,12 +208,36 @@ pub(super) fn is_assignment(word: &CallWord) -> bool {
     })
 }
 
+/// The words that `env -S` makes: those of its text, and those behind it.
+fn split_by_env(args: &[CallWord]) -> Option<Vec<CallWord>> {
+    const LONG: &str = "--split-string";
+    let is_option = |word: &CallWord| {
+        let short = word.text.starts_with('-') && !word.text.starts_with("--");
+        short && word.text.contains('S') || word.text.starts_with(LONG)
+    };
+    let at = args.iter().position(is_option)?;
+    let (option, rest) = args.get(at..)?.split_first()?;
+    let attached = match option.text.strip_prefix(LONG) {
+        Some(value) => value.trim_start_matches('='),
+        None => option.text.split_once('S')?.1,
+    };
+    let attached = CallWord { text: attached.to_owned(), kind: option.kind };
+    let (text, rest) = match rest.split_first() {
+        Some((value, rest)) if attached.text.is_empty() => (value.clone(), rest),
+        _ => (attached, rest),
+    };
+    let plain = text.text.replace(['\'', '"', '\\'], "");
+    let own = plain.split_whitespace().map(|word| CallWord { text: word.into(), kind: text.kind });
+    Some(own.chain(rest.iter().cloned()).skip_while(is_assignment).collect())
+}
+
 /// Programs that stand among the words of another.
 fn inside(name: &str, args: &[CallWord]) -> Vec<Vec<CallWord>> {
     let runs: &[&str] = match name {
         "find" | "gfind" => &["-exec", "-execdir", "-ok", "-okdir"],
         "fd" | "fdfind" => &["-x", "-X", "--exec", "--exec-batch"],
         "git" => &["run"],
+        "env" => return split_by_env(args).into_iter().collect(),
         _ => return Vec::new(),
     };
     let mut found = Vec::new();
