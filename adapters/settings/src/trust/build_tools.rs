@@ -200,6 +200,9 @@ pub(super) const INTERPRETERS: &[&str] = &[
     "expect",
 ];
 
+/// Interpreters that have such words.
+pub(super) const WITH_RUN_WORDS: &[&str] = &["deno", "bun", "go", "dotnet", "swift", "julia"];
+
 /// Words of some interpreters that stand before the script.
 pub(super) const RUN_WORDS: &[&str] = &["run", "test", "exec", "x", "script"];
 
@@ -219,6 +222,9 @@ pub(super) const OBEYED: &[&str] = &[
     "--file",
     "--makefile",
     "--justfile",
+    "--manifest-path",
+    "--build-file",
+    "--settings-file",
     "-P",
     "--project",
     "-jar",

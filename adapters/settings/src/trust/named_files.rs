@@ -4,11 +4,14 @@
 
 use super::build_tools::{
     COMMANDS, FOLDERS, INLINE, INTERPRETERS, NODE_RUNNERS, OBEYED, RUN_WORDS, RUNNERS,
-    RUNNERS_OF_TWO, SHELLS, read_by,
+    RUNNERS_OF_TWO, SHELLS, WITH_RUN_WORDS, read_by,
 };
-use super::script_text;
+use super::script_text::{self, Language};
 use super::shell_words::{ShellCommand, UNKNOWN, shell_commands};
-use super::word_paths::{MAX_MATCHES, after_unknown, matches, variable_name};
+use super::word_paths::{
+    MAX_MATCHES, after_options, after_unknown, attached, is_name, matches, variable_name,
+    without_version,
+};
 use everfold_kernel::tree::without_dots;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -23,6 +26,9 @@ const MAX_INPUT: usize = 500;
 const MAX_DEPTH: usize = 6;
 /// Variables that stand for the root of the tree.
 const ROOT_VARIABLES: [&str; 4] = ["CLAUDE_PROJECT_DIR", "EVERFOLD_PROJECT_DIR", "PWD", "OLDPWD"];
+
+/// Variables with folders in which modules are looked for.
+const MODULE_PATHS: [&str; 4] = ["PYTHONPATH", "NODE_PATH", "PERL5LIB", "RUBYLIB"];
 
 /// Collects the files that commands name.
 pub(super) struct NamedFiles {
@@ -73,7 +79,15 @@ impl NamedFiles {
         let parts = value.split([':', ';', ' ', '=']).filter(|part| !part.is_empty());
         for part in parts {
             self.existing(part);
+            if MODULE_PATHS.contains(&name) {
+                self.add_base(part);
+            }
         }
+        self.set(name, value);
+    }
+
+    /// A variable that only says what words stand for.
+    pub(super) fn set(&mut self, name: &str, value: &str) {
         self.variables.entry(name.to_owned()).or_default().push(value.to_owned());
     }
 
@@ -100,6 +114,7 @@ impl NamedFiles {
         let words = self.without_assignments(words);
         let Some((program, rest)) = words.split_first() else { return };
         let name = program.rsplit('/').next().unwrap_or(program);
+        let bare = without_version(name);
         if program.contains(['/', '$', UNKNOWN]) {
             self.script(program);
         }
@@ -107,23 +122,24 @@ impl NamedFiles {
         for file in read_by(name) {
             self.script(file);
         }
-        self.options(rest);
+        self.options(name, rest);
         let next = |skipped: usize| rest.get(skipped..).unwrap_or_default();
         let second = rest.iter().position(|word| !word.starts_with('-'));
-        let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
         match name {
             "cd" | "pushd" => rest.iter().take(1).for_each(|dir| self.add_base(dir)),
             "for" | "select" => {
                 let values = next(2).to_vec();
                 self.variables.insert(rest.first().cloned().unwrap_or_default(), values);
             }
-            "source" | "." => rest.iter().take(1).for_each(|file| self.script(file)),
+            "source" | "." => {
+                rest.iter().take(1).for_each(|file| self.script_in(file, Language::Shell));
+            }
             "eval" => {
                 self.shell(&rest.join(" "));
                 self.input(around);
             }
             _ if SHELLS.contains(&bare) => self.shell_call(rest, around),
-            _ if INTERPRETERS.contains(&bare) => self.interpreter(rest, around),
+            _ if INTERPRETERS.contains(&bare) => self.interpreter(bare, rest, around),
             _ => {}
         }
         if NODE_RUNNERS.contains(&name)
@@ -134,9 +150,9 @@ impl NamedFiles {
         }
         let pair = (name, second.and_then(|at| rest.get(at)).map_or("", String::as_str));
         if RUNNERS_OF_TWO.contains(&pair) {
-            self.command(self::after_options(next(second.map_or(0, |at| at + 1))), around);
+            self.command(after_options(next(second.map_or(0, |at| at + 1))), around);
         } else if RUNNERS.contains(&name) {
-            self.command(self::after_options(rest), around);
+            self.command(after_options(rest), around);
         }
     }
 
@@ -153,24 +169,43 @@ impl NamedFiles {
         rest
     }
 
-    /// What options of any program name: code, folders, other commands.
-    fn options(&mut self, words: &[String]) {
+    /// What options of a program name: code, folders, other commands.
+    fn options(&mut self, program: &str, words: &[String]) {
         for (at, word) in words.iter().enumerate() {
-            let value = words.get(at + 1);
-            if let Some((name, value)) = word.split_once('=')
+            let value = words.get(at + 1).map_or("", String::as_str);
+            if program.starts_with("pytest") && word == "-p" {
+                self.module(value);
+            } else if let Some((name, value)) = word.split_once('=')
                 && name.starts_with('-')
             {
                 if FOLDERS.contains(&name) {
                     self.add_base(value);
                 }
-                self.existing(value);
+                self.obeyed(program, name, value);
             } else if OBEYED.contains(&word.as_str()) {
-                self.existing(value.map_or("", String::as_str));
+                self.obeyed(program, word, value);
             } else if FOLDERS.contains(&word.as_str()) {
-                self.add_base(value.map_or("", String::as_str));
+                self.add_base(value);
             } else if COMMANDS.contains(&word.as_str()) {
                 self.command(words.get(at + 1..).unwrap_or_default(), &[]);
+            } else if let Some((option, value)) = attached(word) {
+                if FOLDERS.contains(&option) {
+                    self.add_base(value);
+                } else {
+                    self.obeyed(program, option, value);
+                }
             }
+        }
+    }
+
+    /// A file that a program takes orders from by an option. Of tools that have
+    /// such files, one that appears is a change; of others it may be a word.
+    fn obeyed(&mut self, program: &str, option: &str, file: &str) {
+        let language = Language::of_orders(program);
+        if read_by(program).is_empty() || !OBEYED.contains(&option) {
+            self.existing_in(file, language);
+        } else {
+            self.script_in(file, language);
         }
     }
 
@@ -181,56 +216,68 @@ impl NamedFiles {
                 let code = words.get(at + 1..).unwrap_or_default();
                 return code.iter().take(1).for_each(|code| self.shell(code));
             }
-            let is_value = at > 0 && words.get(at - 1).is_some_and(|it| it.starts_with("--"));
-            if !word.starts_with(['-', '+']) && !is_value {
-                return self.script(word);
-            }
-            if is_value {
-                self.script(word);
+            if !word.starts_with(['-', '+']) {
+                self.script_in(word, Language::Shell);
+                if self.ends_options(words, at) {
+                    return;
+                }
             }
         }
         // What it is given on its input.
         self.input(around);
     }
 
-    fn interpreter(&mut self, words: &[String], around: &[String]) {
-        let mut words = words.iter().peekable();
-        words.next_if(|word| RUN_WORDS.contains(&word.as_str()));
-        while let Some(word) = words.next() {
+    fn interpreter(&mut self, program: &str, words: &[String], around: &[String]) {
+        let language = Language::of_interpreter(program);
+        let skipped = words.first().is_some_and(|word| RUN_WORDS.contains(&word.as_str()));
+        let skipped = skipped && WITH_RUN_WORDS.contains(&program);
+        let words = words.get(usize::from(skipped)..).unwrap_or_default();
+        for (at, word) in words.iter().enumerate() {
+            let next = words.get(at + 1).map_or("", String::as_str);
             if word == "-m" {
-                if let Some(module) = words.next() {
-                    self.module(module);
-                }
-                return;
+                return self.module(next);
             }
             if INLINE.contains(&word.as_str()) {
-                if let Some(code) = words.next() {
-                    self.code(code);
-                }
-                return;
+                return self.code(next);
             }
             if OBEYED.contains(&word.as_str()) {
-                if let Some(file) = words.next() {
-                    self.script(file);
-                }
+                self.script_in(next, language);
             } else if !word.starts_with('-') {
-                return self.script(word);
+                self.script_in(word, language);
+                // A folder is run by what it has for that.
+                self.script(&format!("{word}/__main__.py"));
+                if self.ends_options(words, at) {
+                    return;
+                }
             }
         }
         self.input(around);
     }
 
+    /// Whether a word is the script, and what follows is for the script. Behind
+    /// an option it may be the option's value: `python -W ignore x.py`.
+    fn ends_options(&self, words: &[String], at: usize) -> bool {
+        let before = at.checked_sub(1).and_then(|before| words.get(before));
+        let word = words.get(at).map_or("", String::as_str);
+        !before.is_some_and(|before| before.starts_with(['-', '+']))
+            || self.places(word).iter().any(|path| path.is_file())
+    }
+
     /// A module of Python, by its name.
-    fn module(&mut self, name: &str) {
-        let path = name.replace('.', "/");
-        for file in [format!("{path}.py"), format!("{path}/__main__.py")] {
-            self.script(&file);
+    pub(super) fn module(&mut self, name: &str) {
+        let mut path = String::new();
+        for part in name.split('.').filter(|part| is_name(part)) {
+            path = if path.is_empty() { part.to_owned() } else { format!("{path}/{part}") };
+            self.script(&format!("{path}/__init__.py"));
         }
-        self.script(&format!("{path}/__init__.py"));
+        if !path.is_empty() {
+            self.script(&format!("{path}.py"));
+            self.script(&format!("{path}/__main__.py"));
+        }
     }
 
     /// Code on the command line: whatever in it names a file that is there.
-    fn code(&mut self, code: &str) {
+    pub(super) fn code(&mut self, code: &str) {
         let is_part = |c: char| c.is_alphanumeric() || "_./-@$".contains(c);
         for part in code.split(|c| !is_part(c)).filter(|part| !part.is_empty()) {
             for ending in ["", ".js", ".mjs", ".cjs", ".py", ".rb", ".pl"] {
@@ -262,8 +309,13 @@ impl NamedFiles {
 
     /// A word that is a script, there or not: one that appears is a change.
     pub(super) fn script(&mut self, word: &str) {
+        self.script_in(word, Language::Other);
+    }
+
+    /// The same where who runs it says what it is written in.
+    fn script_in(&mut self, word: &str, language: Language) {
         for path in self.places(word) {
-            self.take(&path);
+            self.take(&path, language);
         }
     }
 
@@ -276,12 +328,16 @@ impl NamedFiles {
 
     /// A word that may be one.
     fn existing(&mut self, word: &str) {
+        self.existing_in(word, Language::Other);
+    }
+
+    fn existing_in(&mut self, word: &str, language: Language) {
         for path in self.places(word).into_iter().filter(|path| path.is_file()) {
-            self.take(&path);
+            self.take(&path, language);
         }
     }
 
-    fn take(&mut self, path: &Path) {
+    fn take(&mut self, path: &Path, language: Language) {
         let is_there = path.is_file();
         let is_full =
             if is_there { self.there >= MAX_FILES } else { self.found.len() >= MAX_ABSENT };
@@ -291,7 +347,7 @@ impl NamedFiles {
         self.there += usize::from(is_there);
         if is_there && self.depth < MAX_DEPTH {
             self.depth += 1;
-            script_text::follow(self, path);
+            script_text::follow(self, path, language);
             self.depth -= 1;
         }
     }
@@ -340,19 +396,4 @@ impl NamedFiles {
         let known = self.variables.get(name).filter(|values| !values.is_empty());
         known.cloned().unwrap_or_else(|| vec![UNKNOWN.to_string()])
     }
-}
-
-/// Words after the options, numbers and assignments of a program that runs another.
-fn after_options(words: &[String]) -> &[String] {
-    let is_option = |word: &String| {
-        word.starts_with('-')
-            || word.starts_with(|c: char| c.is_ascii_digit())
-            || word.split_once('=').is_some_and(|(name, _)| is_name(name))
-    };
-    let start = words.iter().position(|word| !is_option(word)).unwrap_or(words.len());
-    words.get(start..).unwrap_or_default()
-}
-
-fn is_name(text: &str) -> bool {
-    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }

@@ -1,5 +1,6 @@
-//! What the words of commands can stand for as paths.
+//! What the words of commands can stand for: paths, options with their values.
 
+use super::build_tools::{FOLDERS, OBEYED};
 use super::shell_words::UNKNOWN;
 use std::path::PathBuf;
 
@@ -42,4 +43,31 @@ pub(super) fn matches(path: PathBuf) -> Vec<PathBuf> {
     found.sort();
     found.truncate(MAX_MATCHES);
     found
+}
+
+/// A short option with its value attached: `-fMakefile`, `-r./x`, `-Csub`.
+pub(super) fn attached(word: &str) -> Option<(&str, &str)> {
+    let (option, value) = word.split_at_checked(2)?;
+    let known = option.starts_with('-') && option != "--" && !value.is_empty();
+    (known && (OBEYED.contains(&option) || FOLDERS.contains(&option))).then_some((option, value))
+}
+
+/// Words after the options, numbers and assignments of a program that runs another.
+pub(super) fn after_options(words: &[String]) -> &[String] {
+    let is_option = |word: &String| {
+        word.starts_with('-')
+            || word.starts_with(|c: char| c.is_ascii_digit())
+            || word.split_once('=').is_some_and(|(name, _)| is_name(name))
+    };
+    let start = words.iter().position(|word| !is_option(word)).unwrap_or(words.len());
+    words.get(start..).unwrap_or_default()
+}
+
+pub(super) fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// The name of a program without its version: `python3.12` is `python`.
+pub(super) fn without_version(name: &str) -> &str {
+    name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')
 }

@@ -100,6 +100,13 @@ const RUN: &[(&str, &[&str])] = &[
             "'./h.sh'",
             "./sub/../h.sh",
             "echo `./h.sh`",
+            "bash -o pipefail h.sh",
+            "bash -O extglob -eu h.sh src/data.txt",
+            "make -f h.sh",
+            "make -fh.sh lint",
+            "make --file=h.sh lint",
+            "make --makefile h.sh lint",
+            "MAKEFILES=h.sh make",
         ],
     ),
     (
@@ -112,6 +119,10 @@ const RUN: &[(&str, &[&str])] = &[
             "uv run tools/x.py",
             "poetry run python tools/x.py",
             "python -c \"exec(open('tools/x.py').read())\"",
+            "python3 -W ignore tools/x.py src/data.txt",
+            "python3 -X dev -u tools/x.py",
+            "PYTHONPATH=tools python3 -m x",
+            "pytest -p tools.x",
         ],
     ),
     (
@@ -123,11 +134,27 @@ const RUN: &[(&str, &[&str])] = &[
             "node -e \"require('./server/index.js')\"",
             "bun run server/index.js",
             "NODE_OPTIONS='--require ./server/index.js' true",
+            "node -r ./server/index.js src/data.txt",
+            "node --import=./server/index.js -e 1",
+            "node --loader ./server/index.js src/data.txt",
+            "ruby -r./server/index.js -e 1",
         ],
     ),
     ("Makefile", &["make", "make lint", "make -C . lint", "(cd . && make)"]),
     ("package.json", &["npm test", "npm run lint", "yarn lint", "pnpm run x", "bun run x"]),
     ("justfile", &["just lint"]),
+    (
+        "tools/rules.txt",
+        &[
+            "make -f tools/rules.txt lint",
+            "gmake -ftools/rules.txt",
+            "make -C tools -f rules.txt",
+            "make -Ctools -frules.txt",
+            "just --justfile tools/rules.txt lint",
+            "ninja -f tools/rules.txt",
+            "docker compose -f tools/rules.txt up",
+        ],
+    ),
     ("node_modules/.bin/lint", &["npx lint", "npx --no lint src", "pnpm exec lint", "yarn lint"]),
     ("eslint.config.js", &["eslint src", "npx eslint ."]),
     ("bin/tool", &["PATH=./bin:$PATH tool", "bin/tool"]),
@@ -174,8 +201,16 @@ fn s9_sources_that_a_command_works_on_may_change() {
         "grep -r x src/a.js",
         "cat src/a.js",
         "touch ran src/a.js",
+        "make -f tools/rules.mk",
+        "python3 -W ignore tools/x.py src/a.js",
+        "bash -eu tools/run src/a.js",
     ] {
-        let repository = Repository::new(&[("src/a.js", "1"), ("tools/x.py", "print(1)")]);
+        let repository = Repository::new(&[
+            ("src/a.js", "1"),
+            ("tools/x.py", "print(1)"),
+            ("tools/run", "cat \"$1\"\n"),
+            ("tools/rules.mk", "SOURCES := src/a.js\nlint: $(SOURCES)\n\teslint $(SOURCES)\n"),
+        ]);
         repository.settings(&hook(command));
         repository.trust();
         repository.write("src/a.js", "2");
@@ -183,25 +218,62 @@ fn s9_sources_that_a_command_works_on_may_change() {
     }
 }
 
+type Files = &'static [(&'static str, &'static str)];
+
+/// Commands, the files that they run, and one that these name in turn.
+const CHAINS: &[(&str, Files, &str)] = &[
+    ("./h.sh", &[("h.sh", "#!/bin/sh\n. ./lib/a.sh\n"), ("lib/a.sh", "x\n")], "lib/a.sh"),
+    ("./h", &[("h", "#!/usr/bin/env bash\n./b.sh\n"), ("b.sh", "x\n")], "b.sh"),
+    ("npm test", &[("package.json", r#"{"scripts":{"test":"node t.js"}}"#)], "t.js"),
+    ("make x", &[("Makefile", "x:\n\t@./tools/gen.sh\n"), ("tools/gen.sh", "x")], "tools/gen.sh"),
+    ("make x", &[("Makefile", "include more.mk\n")], "more.mk"),
+    ("python tools/x.py", &[("tools/x.py", "import json, helper\n")], "tools/json.py"),
+    ("python tools/x.py", &[("tools/x.py", "from helper import y\n")], "tools/helper.py"),
+    ("node a.js", &[("a.js", "const b = require('./b')\n"), ("b.js", "1")], "b.js"),
+    ("node a.mjs", &[("a.mjs", "import b from './lib/b.mjs'\n")], "lib/b.mjs"),
+    ("python x.py", &[("x.py", "from . import y\n"), ("y.py", "1")], "y.py"),
+    ("python a/x.py", &[("a/x.py", "from .b import y\n")], "a/b.py"),
+    ("python a/x.py", &[("a/x.py", "from .. import y\n")], "y.py"),
+    ("python a/x.py", &[("a/x.py", "from ..b.c import y\n")], "b/c.py"),
+    ("python x.py", &[("x.py", "from pkg import sub\n")], "pkg/sub.py"),
+    ("python x.py", &[("x.py", "from pkg import (\n  one,\n  two as t,\n)\n")], "pkg/two.py"),
+    ("python x.py", &[("x.py", "import pkg.sub.deep as d\n")], "pkg/sub/deep.py"),
+    ("python x.py", &[("x.py", "import pkg.sub.deep as d\n")], "pkg/__init__.py"),
+    ("python x.py", &[("x.py", "try: import y\nexcept ImportError: pass\n")], "y.py"),
+    ("python x.py", &[("x.py", "import os; import y\n")], "y.py"),
+    ("python x.py", &[("x.py", "def f():\n\tfrom y import z\n")], "y.py"),
+    ("python x.py", &[("x.py", "importlib.import_module('y')\n")], "y.py"),
+    ("python x.py", &[("x.py", "y = __import__(\"y\")\n")], "y.py"),
+    ("python x.py", &[("x.py", "sys.path.insert(0, 'lib')\nimport y\n")], "lib/y.py"),
+    ("python x.py", &[("x.py", "exec(open('y.py').read())\n")], "y.py"),
+    ("python x.py", &[("x.py", "runpy.run_path('y.py')\n")], "y.py"),
+    ("python x.py", &[("x.py", "os.system('./y.sh now')\n")], "y.sh"),
+    ("python x.py", &[("x.py", "subprocess.run([\"bash\", \"y.sh\"])\n")], "y.sh"),
+    ("python3 x", &[("x", "import y\n")], "y.py"),
+    ("python3 pkg", &[("pkg/__main__.py", "import y\n")], "pkg/y.py"),
+    ("python -m pkg", &[("pkg/__main__.py", "from pkg import y\n")], "pkg/y.py"),
+    ("bash ./x", &[("x", ". ./y\n")], "y"),
+    ("bash ./x", &[("x", "source \"$(dirname \"$0\")/lib/y\"\n")], "lib/y"),
+    (". ./x", &[("x", "bash y\n"), ("y", "./z\n")], "z"),
+    ("node -r ./x a.js", &[("x.js", "1"), ("a.js", "1"), ("x", "require('./y')\n")], "y.js"),
+    ("node x", &[("x", "import('./y.mjs')\n")], "y.mjs"),
+    ("node a.js", &[("a.js", "cp.fork('./b.js')\n")], "b.js"),
+    ("node a.js", &[("a.js", "execSync('bash ./b.sh')\n")], "b.sh"),
+    ("ruby x.rb", &[("x.rb", "require_relative './y'\n"), ("y.rb", "1")], "y.rb"),
+    ("perl x.pl", &[("x.pl", "do './y.pl';\n"), ("y.pl", "1")], "y.pl"),
+    ("make -f b.txt", &[("b.txt", "x:\n\t./gen.sh\n")], "gen.sh"),
+    ("make -f b.txt", &[("b.txt", "include c.txt\n"), ("c.txt", "\n")], "c.txt"),
+    ("make", &[("Makefile", "T := tools\nx:\n\t@$(T)/gen.sh\n")], "tools/gen.sh"),
+    ("make", &[("Makefile", "T = ./gen.sh\nx:\n\t$(T) a\n")], "gen.sh"),
+    ("make", &[("Makefile", "x: y; ./gen.sh\n")], "gen.sh"),
+    ("make", &[("Makefile", "V != ./gen.sh\n")], "gen.sh"),
+    ("make", &[("Makefile", "V := $(shell ./gen.sh)\n")], "gen.sh"),
+    ("make", &[("Makefile", "x:\n\techo a; \\\n\t./gen.sh\n")], "gen.sh"),
+];
+
 #[test]
 fn s9_what_a_script_names_in_turn_is_part_of_it() {
-    type Files = &'static [(&'static str, &'static str)];
-    let chains: &[(&str, Files, &str)] = &[
-        ("./h.sh", &[("h.sh", "#!/bin/sh\n. ./lib/a.sh\n"), ("lib/a.sh", "x\n")], "lib/a.sh"),
-        ("./h", &[("h", "#!/usr/bin/env bash\n./b.sh\n"), ("b.sh", "x\n")], "b.sh"),
-        ("npm test", &[("package.json", r#"{"scripts":{"test":"node t.js"}}"#)], "t.js"),
-        (
-            "make x",
-            &[("Makefile", "x:\n\t@./tools/gen.sh\n"), ("tools/gen.sh", "x")],
-            "tools/gen.sh",
-        ),
-        ("make x", &[("Makefile", "include more.mk\n")], "more.mk"),
-        ("python tools/x.py", &[("tools/x.py", "import json, helper\n")], "tools/json.py"),
-        ("python tools/x.py", &[("tools/x.py", "from helper import y\n")], "tools/helper.py"),
-        ("node a.js", &[("a.js", "const b = require('./b')\n"), ("b.js", "1")], "b.js"),
-        ("node a.mjs", &[("a.mjs", "import b from './lib/b.mjs'\n")], "lib/b.mjs"),
-    ];
-    for (command, files, named) in chains {
+    for (command, files, named) in CHAINS {
         let repository = Repository::new(files);
         repository.settings(&hook(command));
         repository.trust();
