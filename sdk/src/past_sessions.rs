@@ -9,8 +9,7 @@ use everfold_foreign::{Reader, Thread, TranscriptEvent, What};
 use everfold_kernel::limits::PastLimits;
 use everfold_kernel::ports::{PastFound, PastQuery, PastSearch as _, SearchError};
 use everfold_kernel::{BlockView, Entry, Record, SessionId};
-use everfold_memory_judge::secrets;
-use everfold_search::TranscriptSearch;
+use everfold_search::{TranscriptSearch, mask_known};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -82,7 +81,7 @@ impl PastSessions {
                 }
             });
             // Whoever asks is another agent, perhaps (S15).
-            text.map(|text| secrets::mask(&text))
+            text.map(|text| mask_known(&file, self.line_bytes, &text))
         })
     }
 

@@ -2,6 +2,8 @@
 //! call: the working directory, the versions of files that the model has seen,
 //! its to-do list, its commands. Nothing here survives the process.
 
+mod said;
+
 use everfold_kernel::ports::{
     Confinement, FileVersion, JobInfo, JobState, PastSearch, PathGuard, PermissionAnswer,
     SandboxProfile, World,
@@ -9,6 +11,7 @@ use everfold_kernel::ports::{
 use everfold_kernel::provenance::{Provenance, Source};
 use everfold_kernel::settings::PermissionMode;
 use everfold_kernel::{Limits, SessionId, ToolUseId};
+use everfold_memory_judge::secrets::KnownSecrets;
 use everfold_skills::Shelf;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -74,6 +77,8 @@ struct ToolState {
     results: BTreeMap<String, Provenance>,
     /// Who wrote the least trusted words that the model had in view.
     heard: Option<Source>,
+    /// Keys that were said in the conversation.
+    secrets: KnownSecrets,
     /// What the log of a resumed session says was started in the background.
     restored_background: BTreeSet<String>,
     /// Background commands whose end nobody was told of.
@@ -288,11 +293,6 @@ impl ToolContext {
     /// Remembers who wrote the least trusted of what the model has in view.
     pub fn hears(&self, lowest: Option<Source>) {
         self.state().heard = lowest;
-    }
-
-    /// Whose words the model's own are, as another agent is to take them.
-    pub(crate) fn spoken(&self) -> Source {
-        self.state().heard.map_or(Source::Model, |heard| heard.max(Source::Model))
     }
 
     /// The to-do list as the model last wrote it.

@@ -50,6 +50,7 @@ pub use hooks::{ENV_FILE, ToolHooks};
 pub use lookup::{Lookup, RecallError, Recalled, RecalledKind};
 pub use memory_search::NAME as MEMORY_SEARCH;
 pub use outcome::{BackgroundWork, ToolOutcome};
+pub use send_message::NAME as SEND_MESSAGE;
 pub use skill::SkillRequest;
 pub use snip::{SnipRequest, Snipping};
 pub use todo_write::{Todo, TodoStatus};

@@ -12,7 +12,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
-const NAME: &str = "SendMessage";
+/// What the tool is called.
+pub const NAME: &str = "SendMessage";
 
 /// Writes to agents.
 pub(crate) struct SendMessage;
@@ -204,7 +205,13 @@ async fn outside(
         (AgentIdentity::Agent { label }, Some(name)) => format!("{name}/{label}"),
         (AgentIdentity::Agent { label }, None) => format!("{label} of session {}", context.session),
     };
-    let draft = LetterDraft { from, ..draft.clone() };
+    // What was said as a secret here stays here, however it is told on (S15).
+    let draft = LetterDraft {
+        from,
+        summary: draft.summary.as_deref().map(|text| context.masked(text)),
+        body: draft.body.clone().map_texts(|text| context.masked(text)),
+        provenance: draft.provenance,
+    };
     match post.send(to, draft).await {
         Ok(reached) => Ok(reached),
         // A name that nobody here has, and no team: say who there is.

@@ -23,7 +23,7 @@ use everfold_kernel::ports::{
 use std::path::PathBuf;
 use tree::Stop;
 
-pub use transcripts::TranscriptSearch;
+pub use transcripts::{TranscriptSearch, mask_known};
 
 /// Searches the file system.
 #[derive(Clone, Copy, Debug, Default)]

@@ -4,8 +4,11 @@
 //! only lines that may have the words are read as records, from the newest on,
 //! until there are enough. So the cost is that of reading the files once.
 
+mod known;
 mod scan;
 mod spill;
+
+pub use known::mask_known;
 
 use crate::blocking;
 use crate::tree::Stop;
@@ -25,6 +28,9 @@ use std::time::SystemTime;
 /// A file is looked through in pieces of this size, so that a large one keeps
 /// every core busy.
 const PIECE_BYTES: u64 = 16 << 20;
+
+/// So much more of a message is looked at for secrets than is shown.
+const MARGIN_CHARS: usize = 400;
 
 /// The transcripts of some directories.
 #[derive(Clone, Debug)]
@@ -77,7 +83,12 @@ fn search(
             found.unreadable.push(transcript.path.clone());
             continue;
         };
+        let before = found.hits.len();
         read_back(transcript, &places, &terms, query, &mut found);
+        for hit in found.hits.iter_mut().skip(before) {
+            let masked = mask_known(&transcript.path, max_line, &hit.excerpt);
+            hit.excerpt = terms.excerpt(&masked, query.excerpt_chars);
+        }
     }
     Ok(found)
 }
@@ -115,8 +126,9 @@ fn read_back(
                 record: record.id,
                 at: record.at,
                 who: who.as_str().to_owned(),
-                // Masked while what calls it a key is still there (S15).
-                excerpt: terms.excerpt(&secrets::mask(&text), query.excerpt_chars),
+                // Masked while what calls it a key is still there (S15), and
+                // longer than it is shown, so that none is cut in half.
+                excerpt: terms.excerpt(&secrets::mask(&text), query.excerpt_chars + MARGIN_CHARS),
                 path: transcript.path.clone(),
             });
         }

@@ -4,12 +4,12 @@ use crate::agents;
 use crate::event::{Denial, Event};
 use crate::memory::{failures, uses};
 use crate::permit::{Footprint, Verdict};
-use crate::session::{Error, Session, effects, reminder, status};
+use crate::session::{Error, Session, effects, reminder, secrets, status};
 use crate::setups::hooks::Said;
 use crate::setups::hooks::tool_events::{self, ask_person};
 use crate::setups::instructions::touch;
 use crate::setups::{mcp_tools, memory_switch};
-use crate::tools::{Access, CallOrder, Tool, ToolCall, ToolContext, ToolOutput};
+use crate::tools::{Access, CallOrder, SEND_MESSAGE, Tool, ToolCall, ToolContext, ToolOutput};
 use crate::turn::driver::denial;
 use crate::window::thrash;
 use everfold_hooks::Permission;
@@ -220,6 +220,9 @@ async fn run_batch(
     }
     let context = Arc::clone(&session.context);
     context.set_guard(session.permit.guard());
+    if batch.iter().any(|cleared| cleared.call.name == SEND_MESSAGE) {
+        context.knows_secrets(secrets::said(session));
+    }
     let clock = Arc::clone(&session.world.clock);
     let running = batch.into_iter().map(|Cleared { call, tool }| {
         let (context, clock) = (Arc::clone(&context), Arc::clone(&clock));

@@ -39,6 +39,7 @@ mod interactive;
 mod letters;
 mod local;
 mod looking;
+mod masked;
 mod mcp;
 mod memory;
 mod memory_tool;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 const ID: &str = "0192f0c1-1111-7000-8000-000000000001";
 
 /// A key of a known form, and a password that nothing but its place tells.
-fn secrets() -> [String; 2] {
+pub(crate) fn secrets() -> [String; 2] {
     [["gh", "p_", &"aB3dE5fG7h".repeat(4)].concat(), "Falcon-77-tundra".to_owned()]
 }
 
@@ -28,7 +28,7 @@ fn desk() -> Desk {
 }
 
 /// Every file under a folder that holds one of the secrets.
-fn holding(dir: &Path) -> Vec<PathBuf> {
+pub(crate) fn holding(dir: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
         let path = entry.path();
@@ -45,7 +45,7 @@ fn holding(dir: &Path) -> Vec<PathBuf> {
     found
 }
 
-fn clean(text: &str) {
+pub(crate) fn clean(text: &str) {
     for secret in secrets() {
         assert!(!text.contains(&secret), "{secret} in {text}");
     }
