@@ -100,7 +100,7 @@ async fn turn(session: &mut Session, project: &Path, number: u64) -> Result<Repo
 impl Report {
     fn note(&mut self, event: &Event) {
         match event {
-            Event::Compacted(report) => self.ways.push(report.way.to_owned()),
+            Event::Compacted { report, .. } => self.ways.push(report.way.to_owned()),
             Event::Recorded(record) => match &record.entry {
                 Entry::Decision(Decision::Spilled(_)) => self.spilled += 1,
                 Entry::Decision(Decision::Cleared(_)) => self.clearings += 1,

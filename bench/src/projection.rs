@@ -77,7 +77,7 @@ pub(crate) fn measure_layers() -> Result<Section> {
             sum.add(third.saturating_sub(second));
             all.add(third);
         }
-        let met = verdict(all.best() < LAYERS_GOAL);
+        let met = verdict(all.median() < LAYERS_GOAL);
         for (layer, samples, goal, met) in [
             ("1 offload", &offload, "", String::new()),
             ("2 prune", &prune, "", String::new()),

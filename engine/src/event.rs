@@ -70,7 +70,11 @@ pub enum Event {
         reason: String,
     },
     /// The conversation was compacted.
-    Compacted(Box<CompactionReport>),
+    Compacted {
+        report: Box<CompactionReport>,
+        /// The quiet line about it, with tokens and money (E10).
+        line: String,
+    },
     /// Memories were brought in.
     Recalled {
         paths: Vec<PathBuf>,
@@ -87,8 +91,8 @@ pub enum Event {
     },
     /// A request was paid for.
     Booked(Booking),
-    /// One quiet line on what was done to spend less, or not done for want of
-    /// budget, with tokens and money (E10).
+    /// One quiet line on what else was done to spend less, or not done for want
+    /// of budget, with tokens and money (E10).
     Housekeeping(String),
     /// Something that a person should know.
     Notice(String),

@@ -2,6 +2,7 @@
 
 use everfold_compact::preview::CompactionReport;
 use everfold_economy::CostTerms;
+use everfold_kernel::phrase::{counted, grouped};
 use everfold_kernel::record::Cleared;
 use everfold_kernel::{Tokens, Usd};
 use std::fmt;
@@ -51,8 +52,8 @@ impl LayerAct {
         let line = format!(
             "moved {} to disk: {} tokens less, {} not written to the cache and {} not read with \
              each later request",
-            counted(results, "large result", "large results"),
-            gone.0,
+            counted(results as u64, "large result"),
+            grouped(gone.0),
             dollars(terms.write(gone)),
             dollars(terms.read(gone))
         );
@@ -66,8 +67,8 @@ impl LayerAct {
         let sum = &cleared.sum;
         let line = format!(
             "cleared {}: {} tokens less, about {} saved over {:.0} requests for {}",
-            counted(cleared.results.len(), "old result", "old results"),
-            sum.cleared_tokens,
+            counted(cleared.results.len() as u64, "old result"),
+            grouped(sum.cleared_tokens),
             dollars(sum.saves),
             sum.rounds,
             dollars(sum.costs)
@@ -94,10 +95,10 @@ impl LayerAct {
         let (before, after) = (Tokens(report.before), Tokens(report.after));
         let saves = terms.read(before - after);
         let line = format!(
-            "compacted: {} tokens became {}; the summary cost {}, and each later request reads {} \
-             less",
-            before.0,
-            after.0,
+            "compacted ({}): {} → {} tokens for {}, {} less with each request",
+            report.way,
+            grouped(before.0),
+            grouped(after.0),
             dollars(cost),
             dollars(saves)
         );
@@ -109,19 +110,13 @@ impl LayerAct {
     pub fn recalled(files: &[String], before: Tokens, after: Tokens, terms: &CostTerms) -> Self {
         let line = format!(
             "recalled {}: {} ({} tokens)",
-            counted(files.len(), "memory", "memories"),
+            counted(files.len() as u64, "memory"),
             files.join(", "),
             (after - before).0
         );
         let costs = terms.write(after - before);
         Self { kind: ActKind::Recalled, before, after, costs, saves: Usd(0.0), line }
     }
-}
-
-/// A count with its noun.
-#[must_use]
-pub fn counted(count: usize, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 /// An amount as people read it, with more digits where it is small.

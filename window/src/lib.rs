@@ -18,7 +18,7 @@ mod rung;
 mod summary;
 mod view;
 
-pub use act::{ActKind, LayerAct, counted, dollars};
+pub use act::{ActKind, LayerAct, dollars};
 pub use notes::{NotesPlan, NotesUnfit};
 pub use recall::{RecallView, shown_data};
 pub use rung::Rung;

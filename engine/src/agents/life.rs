@@ -250,7 +250,7 @@ fn note(
                 format!("{name} {}", telling(input)).chars().take(LINE_CHARS).collect::<String>(),
             );
         }
-        Event::Compacted(_) => task.say("compacted its conversation"),
+        Event::Compacted { .. } => task.say("compacted its conversation"),
         Event::Notice(text) => task.say(text.clone()),
         Event::Booked(booking) => {
             tally.usage.add(&booking.usage);

@@ -6,9 +6,10 @@ use crate::background::budget::Denied;
 use crate::event::Event;
 use crate::session::{Session, weighed};
 use everfold_compact::preview::CompactionReport;
+use everfold_kernel::phrase::{counted, grouped};
 use everfold_kernel::record::{ActSum, Cleared};
 use everfold_kernel::{QuerySource, Tokens, Usd};
-use everfold_window::{LayerAct, counted, dollars};
+use everfold_window::{LayerAct, dollars};
 
 /// Large results went to disk.
 pub(crate) fn spilled(session: &Session, results: usize, before: Tokens) {
@@ -35,8 +36,8 @@ pub(crate) fn collapsed(session: &Session, spans: usize, before: Tokens) {
     let gone = before - session.state.fold.count();
     let text = format!(
         "collapsed {}: {} tokens less, {} with each later request",
-        counted(spans, "finished span", "finished spans"),
-        gone.0,
+        counted(spans as u64, "finished span"),
+        grouped(gone.0),
         dollars(weighed::cost_terms(session).read(gone))
     );
     session.emit(|| Event::Housekeeping(text));
@@ -45,20 +46,21 @@ pub(crate) fn collapsed(session: &Session, spans: usize, before: Tokens) {
 /// The conversation was compacted, for this much.
 pub(crate) fn compacted(session: &Session, report: &CompactionReport, cost: Usd) {
     let act = LayerAct::compacted(report, cost, &weighed::cost_terms(session));
-    session.emit(|| Event::Housekeeping(act.line));
+    session.emit(|| Event::Compacted { report: Box::new(report.clone()), line: act.line });
 }
 
 /// The past was summed up between two turns, because a sum says so (E4).
 pub(crate) fn summed_up(session: &Session, sum: &ActSum, report: &CompactionReport) {
     let text = format!(
-        "{}: {} tokens became {}; that costs about {}, and carrying them on about {}",
+        "{} ({}): {} → {} tokens for about {}; carrying them on costs about {}",
         sum.act,
-        report.before,
-        report.after,
+        report.way,
+        grouped(report.before),
+        grouped(report.after),
         dollars(sum.cost()),
         dollars(sum.saving())
     );
-    session.emit(|| Event::Housekeeping(text));
+    session.emit(|| Event::Compacted { report: Box::new(report.clone()), line: text });
 }
 
 /// Something was not done for want of budget. It is said once for each thing.

@@ -310,9 +310,7 @@ async fn put_in_place(
     if session.is_main() {
         kinds::attach_agents_again(session).await?;
     }
-    let report = applied.report;
-    session.emit(|| Event::Compacted(Box::new(report.clone())));
-    Ok(report)
+    Ok(applied.report)
 }
 
 pub(crate) async fn restored(

@@ -97,30 +97,28 @@ pub(super) async fn compact(
     let wanted = Compaction { scope, trigger: Trigger::Manual, guidance };
     let done = compaction::compact(session, wanted, stop).await;
     while let Ok(event) = events.try_recv() {
-        if let Event::Notice(text) = event {
-            presenter.note(TextStyle::Yellow, &text);
+        match event {
+            Event::Notice(text) => presenter.note(TextStyle::Yellow, &text),
+            Event::Compacted { report, line } => {
+                for line in told(&report, &line) {
+                    presenter.line(&line)?;
+                }
+            }
+            _ => {}
         }
     }
     match done {
-        Ok(report) => {
-            for line in told(&report) {
-                presenter.line(&line)?;
-            }
-        }
+        Ok(_) => {}
         Err(why) => presenter.note(TextStyle::Yellow, &format!("nothing was compacted: {why}")),
     }
     Ok(Flow::GoOn)
 }
 
-/// What a compaction did, line by line.
-pub(crate) fn told(report: &CompactionReport) -> Vec<String> {
-    let mut lines = vec![format!(
-        "--- compacted ({}): {} tokens before, {} after; the summary had {:.0}% of the facts ---",
-        report.way,
-        grouped(report.before),
-        grouped(report.after),
-        report.retention * 100.0
-    )];
+/// What a compaction did, line by line: the quiet line about it, and what went
+/// and stays.
+pub(crate) fn told(report: &CompactionReport, line: &str) -> Vec<String> {
+    let facts = report.retention * 100.0;
+    let mut lines = vec![format!("--- {line}; the summary had {facts:.0}% of the facts ---")];
     listed(
         &mut lines,
         "out of view",

@@ -183,7 +183,9 @@ impl Printer {
                 (TextStyle::Dim, format!("note: {}", remembered(kept, *how)))
             }
             Event::Offered(waiting) => (TextStyle::Dim, format!("note: {}", offered(waiting))),
-            Event::Housekeeping(text) => (TextStyle::Dim, format!("note: {text}")),
+            Event::Compacted { line: text, .. } | Event::Housekeeping(text) => {
+                (TextStyle::Dim, format!("note: {text}"))
+            }
             Event::Notice(text) => (TextStyle::Yellow, format!("note: {text}")),
             _ => return,
         };
@@ -259,15 +261,17 @@ fn streamed(event: &Event) -> Option<Value> {
             });
             system("api_retry", fields)
         }
-        Event::Waiting { waited, reason } => system(
-            "everfold_waiting",
-            json!({"waited_s": waited.as_secs(), "reason": reason}),
-        ),
+        Event::Waiting { waited, reason } => {
+            system("everfold_waiting", json!({"waited_s": waited.as_secs(), "reason": reason}))
+        }
         Event::ModelSwitched { from, to, reason } => {
             system("everfold_model_switched", json!({"from": from, "to": to, "reason": reason}))
         }
         Event::Notice(text) => system("everfold_notice", json!({"text": text})),
-        Event::Housekeeping(text) => system("everfold_housekeeping", json!({"text": text})),
+        // The boundary's own record is printed, too: this is what it costs.
+        Event::Compacted { line: text, .. } | Event::Housekeeping(text) => {
+            system("everfold_housekeeping", json!({"text": text}))
+        }
         Event::Recalled { paths } => {
             let memories: Vec<Value> =
                 paths.iter().map(|path| json!({"path": path, "scope": "personal"})).collect();
@@ -295,8 +299,6 @@ fn streamed(event: &Event) -> Option<Value> {
         | Event::ToolEnded { .. }
         | Event::ToolRefused { .. }
         | Event::Restarted { .. }
-        // The boundary's own record is printed.
-        | Event::Compacted(_)
         | Event::Booked(_) => None,
     }
 }

@@ -86,8 +86,8 @@ impl Show {
             Event::ModelSwitched { from, to, reason } => {
                 self.line(TextStyle::Yellow, &format!("switched from {from} to {to}: {reason}"))
             }
-            Event::Compacted(report) => {
-                self.line(TextStyle::Dim, &compact::told(report).join("\n"))
+            Event::Compacted { report, line } => {
+                self.line(TextStyle::Dim, &compact::told(report, line).join("\n"))
             }
             Event::Recalled { paths } => {
                 self.line(TextStyle::Dim, &format!("--- recalled {} ---", names(paths)))

@@ -104,6 +104,10 @@ fn l4_16_a_compaction_is_told_and_what_went_is_brought_back() {
     let lines = ["read it", "paint the shed", "/compact keep the colour", "go on"];
     let ran = talk(&desk, &[], &lines);
     assert!(ran.out.contains("--- compacted (model): "), "{}", ran.out);
+    let told: Vec<&str> = ran.out.lines().filter(|line| line.contains("compacted")).collect();
+    let has =
+        |line: &str| line.contains(" tokens for $") && line.contains("less with each request");
+    assert!(told.len() == 1 && has(told[0]), "one line, with tokens and money (E10): {told:?}");
     assert!(ran.out.contains("brought back:"), "{}", ran.out);
     let asked = desk.server().requests_of("compact");
     assert!(asked[0].last_user_text().contains("keep the colour"));

@@ -124,8 +124,8 @@ impl App {
                 let text = format!("switched from {from} to {to}: {reason}");
                 self.notice(TextStyle::Yellow, text);
             }
-            Event::Compacted(report) => {
-                self.talk.push(Kind::Compacted(Box::new(Ruler::of(report))));
+            Event::Compacted { report, line } => {
+                self.talk.push(Kind::Compacted(Box::new(Ruler::of(report, line))));
             }
             Event::Recalled { paths } => self.talk.push(Kind::Recalled(paths)),
             Event::Remembered { kept, how } => self.talk.push(Kind::Remembered(kept, how)),

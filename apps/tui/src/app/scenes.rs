@@ -205,7 +205,7 @@ fn unfolded(colours: bool) -> Scene {
 fn asides(colours: bool) -> Scene {
     let mut scene = Scene::new(colours);
     scene.app.send("go on".to_owned());
-    scene.tell(Event::Compacted(Box::new(CompactionReport {
+    let report = CompactionReport {
         way: "notes",
         before: 162_340,
         after: 21_008,
@@ -214,7 +214,10 @@ fn asides(colours: bool) -> Scene {
         kept: Vec::new(),
         restored: vec!["src/date.rs".to_owned()],
         left_out: vec!["src/long.rs".to_owned()],
-    })));
+    };
+    let line =
+        "compacted (notes): 162,340 → 21,008 tokens for $0.0124, $0.0424 less with each request";
+    scene.tell(Event::Compacted { report: Box::new(report), line: line.to_owned() });
     scene.tell(Event::Task(Box::new(TaskView {
         id: "t3".to_owned(),
         name: "explore: find all callers".to_owned(),

@@ -6,6 +6,7 @@ use crate::wrap;
 use everfold::engine::event::Finder;
 use everfold::engine::window::compaction::CompactionReport;
 use everfold::{TaskStatus, TaskView};
+use everfold_kernel::phrase::grouped;
 use everfold_kernel::ports::Kept;
 use ratatui::text::Line;
 use std::path::PathBuf;
@@ -56,9 +57,8 @@ impl Thought {
 }
 
 pub(crate) struct Ruler {
-    pub(crate) way: String,
-    pub(crate) before: u64,
-    pub(crate) after: Option<u64>,
+    /// What was done, in a line.
+    pub(crate) title: String,
     /// What went and what stays, for one that was seen.
     pub(crate) report: Option<Box<CompactionReport>>,
     /// What stands in its place.
@@ -67,28 +67,23 @@ pub(crate) struct Ruler {
 
 impl Ruler {
     /// One that happens now.
-    pub(crate) fn of(report: Box<CompactionReport>) -> Self {
-        Self {
-            way: report.way.to_owned(),
-            before: report.before,
-            after: Some(report.after),
-            report: Some(report),
-            summary: String::new(),
-        }
+    pub(crate) fn of(report: Box<CompactionReport>, title: String) -> Self {
+        Self { title, report: Some(report), summary: String::new() }
+    }
+
+    /// One that the log tells of.
+    pub(crate) fn told(way: &str, before: u64, after: Option<u64>) -> Self {
+        let before = grouped(before);
+        let title = match after.map(grouped) {
+            Some(after) => format!("compacted ({way}): {before} → {after} tokens"),
+            None => format!("compacted ({way}): {before} tokens before"),
+        };
+        Self { title, report: None, summary: String::new() }
     }
 
     pub(crate) fn words(&self) -> String {
         let lines: Vec<String> = self.said().collect();
-        format!("{}\n{}", self.title(), lines.join("\n"))
-    }
-
-    fn title(&self) -> String {
-        match self.after {
-            Some(after) => {
-                format!("compacted ({}): {} → {after} tokens", self.way, self.before)
-            }
-            None => format!("compacted ({}): {} tokens before", self.way, self.before),
-        }
+        format!("{}\n{}", self.title, lines.join("\n"))
     }
 
     /// What went and what stays, line by line.
@@ -110,10 +105,15 @@ impl Ruler {
 
     /// Its lines.
     pub(crate) fn lines(&self, open: bool, width: u16, theme: Theme) -> Vec<Line<'static>> {
-        let title = wrap::cut(&format!(" {} ", self.title()), usize::from(width));
-        let room = usize::from(width).saturating_sub(title.width());
-        let (left, right) = ("─".repeat(room / 2), "─".repeat(room - room / 2));
-        let mut lines = vec![Line::styled(format!("{left}{title}{right}"), theme.dim())];
+        let title = format!(" {} ", self.title);
+        let mut lines = match usize::from(width).checked_sub(title.width()) {
+            Some(room) => {
+                let (left, right) = ("─".repeat(room / 2), "─".repeat(room - room / 2));
+                vec![Line::styled(format!("{left}{title}{right}"), theme.dim())]
+            }
+            // Tokens and money are read on a narrow screen, too.
+            None => wrap::text(&format!("─ {}", self.title), theme.dim(), width, "  "),
+        };
         if open {
             for line in self.said() {
                 lines.extend(wrap::text(&format!("  {line}"), theme.dim(), width, "    "));

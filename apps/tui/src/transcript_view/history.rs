@@ -182,13 +182,9 @@ impl History {
 
     fn boundary(&mut self, boundary: &Boundary) {
         let way = boundary.metadata.get("way").and_then(Value::as_str);
-        self.push(Kind::Compacted(Box::new(Ruler {
-            way: way.unwrap_or(&boundary.trigger).to_owned(),
-            before: boundary.pre_tokens,
-            after: boundary.metadata.get("postTokens").and_then(Value::as_u64),
-            report: None,
-            summary: String::new(),
-        })));
+        let way = way.unwrap_or(&boundary.trigger);
+        let after = boundary.metadata.get("postTokens").and_then(Value::as_u64);
+        self.push(Kind::Compacted(Box::new(Ruler::told(way, boundary.pre_tokens, after))));
     }
 
     fn decision(&mut self, decision: &Decision) {

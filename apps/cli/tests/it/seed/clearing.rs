@@ -63,6 +63,21 @@ fn l2_1_l2_2_l2_6_after_an_hour_all_but_the_five_newest_are_cleared() {
 }
 
 #[test]
+fn e10_clearing_is_one_quiet_line_with_tokens_and_money() {
+    let stage = read_eight_times();
+    stage.let_pass(Duration::from_mins(61));
+    stage.server().advance(Duration::from_mins(61));
+    let ran = stage.run(&["-p", "-c", "--output-format", "stream-json", "and now?"]).ok();
+    assert_eq!(cleared(&stage.last()).len(), 3);
+    let lines = ran.lines();
+    let told = lines.iter().filter(|line| line["subtype"] == "everfold_housekeeping");
+    let told: Vec<&str> = told.map(|line| line["text"].as_str().unwrap()).collect();
+    let [line] = told[..] else { panic!("one line: {told:?}") };
+    assert!(line.starts_with("cleared 3 old results: "), "{line}");
+    assert!(line.contains(" tokens less, about $") && line.contains(" requests for $"), "{line}");
+}
+
+#[test]
 fn l2_3_by_cache_edits_the_server_drops_them_and_our_messages_stay() {
     let rules = ServerRules { cache_edits: true, ..ServerRules::default() };
     let stage = Stage::with_rules(rules, worker).flag("prune_cache_edit", "1").set(&json!({

@@ -270,8 +270,16 @@ fn collapsing(words: usize) -> Stage {
 fn l4_13_spans_are_shown_by_summaries_and_a_conversation_without_tools_never_ends_in_refusals() {
     let stage = collapsing(900);
     let turns: Vec<String> = (0..16).map(|turn| format!("go on, part {turn}")).collect();
-    stage.talk(&turns.iter().map(String::as_str).collect::<Vec<_>>());
+    let ran = stage.talk(&turns.iter().map(String::as_str).collect::<Vec<_>>());
     assert!(!stage.marked("everfold_collapsed").is_empty(), "spans were committed");
+    // Each time is one quiet line with tokens and money (E10).
+    let told: Vec<&str> =
+        ran.out.lines().filter_map(|line| line.strip_prefix("--- collapsed ")).collect();
+    let spans = told.iter().map(|line| line.split(' ').next().unwrap().parse::<usize>().unwrap());
+    assert_eq!(spans.sum::<usize>(), stage.marked("everfold_collapsed").len(), "{told:?}");
+    let whole = |line: &&str| line.contains(" tokens less, $") && line.contains("later request");
+    assert!(told.iter().all(whole), "{told:?}");
+    assert_eq!(ran.out.matches("collapsed ").count(), told.len(), "and nothing else says it");
     assert!(boundaries(&stage).is_empty(), "in place of compaction");
     assert!(stage.requests().iter().all(|request| request.refused.is_none()));
     let last = stage.last();
