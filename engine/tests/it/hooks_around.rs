@@ -25,7 +25,9 @@ fn command(matcher: &str, command: &str) -> Value {
 
 /// A handler that keeps what it reads, and then does something.
 fn keeping(then: &str) -> Value {
-    let text = format!("seen=\"$CLAUDE_PROJECT_DIR/seen\"; cat >> $seen; echo >> $seen; {then}");
+    // One write, because another handler may write at the same time.
+    let keep = r#"seen="$CLAUDE_PROJECT_DIR/seen"; in=$(cat); printf '%s\n' "$in" >> "$seen""#;
+    let text = format!("{keep}; {then}");
     command("", &text)
 }
 

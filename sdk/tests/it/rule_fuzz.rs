@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// Cases of an ordinary run.
-const FEW: u64 = 400;
+const FEW: u64 = 150;
 /// Cases of a soak.
 const MANY: usize = 20_000;
 /// Wrappers in wrappers, at most.
