@@ -2,7 +2,7 @@
 //! call: the working directory, the versions of files that the model has seen,
 //! its to-do list, its commands. Nothing here survives the process.
 
-mod said;
+mod heard;
 
 use everfold_kernel::ports::{
     Confinement, FileVersion, JobInfo, JobState, PastSearch, PathGuard, PermissionAnswer,

@@ -205,16 +205,11 @@ fn unfolded(colours: bool) -> Scene {
 fn asides(colours: bool) -> Scene {
     let mut scene = Scene::new(colours);
     scene.app.send("go on".to_owned());
-    let report = CompactionReport {
-        way: "notes",
-        before: 162_340,
-        after: 21_008,
-        retention: 0.9,
-        dropped: Vec::new(),
-        kept: Vec::new(),
-        restored: vec!["src/date.rs".to_owned()],
-        left_out: vec!["src/long.rs".to_owned()],
-    };
+    let (way, before, after, retention) = ("notes", 162_340, 21_008, 0.9);
+    let (dropped, kept) = (Vec::new(), Vec::new());
+    let (restored, left_out) = (vec!["src/date.rs".into()], vec!["src/long.rs".into()]);
+    let report =
+        CompactionReport { way, before, after, retention, dropped, kept, restored, left_out };
     let line =
         "compacted (notes): 162,340 → 21,008 tokens for $0.0124, $0.0424 less with each request";
     scene.tell(Event::Compacted { report: Box::new(report), line: line.to_owned() });
