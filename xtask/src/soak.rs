@@ -56,6 +56,18 @@ const FIGURES: &[Figure] = &[
         least: Profile::Dev,
     },
     Figure {
+        about: "what a real model of 1.5 billion parameters keeps of the judged set",
+        package: PROGRAM,
+        test: "q18_a_local_model_keeps_what_is_worth_it_soak",
+        least: Profile::Dev,
+    },
+    Figure {
+        about: "a session of three times a window of 8,192 with a real small model",
+        package: PROGRAM,
+        test: "q16_three_windows_with_a_local_model_soak",
+        least: Profile::Dev,
+    },
+    Figure {
         about: "50 background agents at once, and the memory that they take",
         package: "everfold-engine",
         test: "l7_4_fifty_background_agents_soak",

@@ -21,6 +21,7 @@ mod lexicon;
 mod phrase;
 mod shield;
 mod token;
+mod word;
 
 #[cfg(test)]
 mod tests;
@@ -35,11 +36,6 @@ use lexicon::{LEXICON, Lexicon};
 /// the text is read again until nothing changes: that is what makes it
 /// idempotent. Two rounds do in practice.
 const MAX_ROUNDS: usize = 16;
-
-/// Reads the tables of all languages, if nobody did.
-pub(crate) fn read_tables() {
-    std::sync::LazyLock::force(&LEXICON);
-}
 
 /// The text with its one-off relative times made absolute, seen from `today`.
 #[must_use]

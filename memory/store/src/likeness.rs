@@ -26,6 +26,8 @@ const HEAD_BYTES: u64 = 16;
 const MARK: &[u8; 4] = b"\xF0\x1Dmm";
 /// Instead of a count of numbers: the memory is gone.
 const GONE: u8 = u8::MAX;
+/// What most records have at least, in bytes.
+const RECORD_BYTES: usize = 96;
 /// Bytes that may be added before the file is written anew, besides as many
 /// as it had then.
 const ADDED_BYTES: u64 = 256 * 1024;
@@ -153,7 +155,8 @@ impl<'a> Likeness<'a> {
             return Self { is_damaged: true, ..Self::default() };
         };
         let base = usize::try_from(u64::from_le_bytes(*base)).unwrap_or_default();
-        let mut found = Self::default();
+        let records = Vec::with_capacity(bytes.len() / RECORD_BYTES);
+        let mut found = Self { records, is_damaged: false };
         let mut added = None;
         while !left.is_empty() {
             if bytes.len() - left.len() >= base {

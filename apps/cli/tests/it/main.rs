@@ -38,6 +38,7 @@ mod instructions;
 mod interactive;
 mod letters;
 mod local;
+mod local_model;
 mod looking;
 mod masked;
 mod mcp;

@@ -2,8 +2,10 @@
 
 use super::phrase::{self, Class, Mark, Meaning, Slot};
 use super::token::{self, Gap, Token, UNKNOWN};
+use super::word::{Word, is_at, longest};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 /// One table for each language. Where two match alike, the first one counts.
 const TABLES: &[&str] = &[
@@ -31,9 +33,6 @@ const TABLES: &[&str] = &[
 
 pub(super) static LEXICON: LazyLock<Lexicon> = LazyLock::new(Lexicon::read);
 
-/// A word of a table: its tokens, each with the gap before it.
-type Word = Vec<(u16, Gap)>;
-
 /// A phrase by its place, and what its second token can be, as a set of ids
 /// modulo the bits: most phrases that begin with "the" are ruled out by it.
 type Start = (u64, u16);
@@ -49,10 +48,10 @@ pub(super) struct Tongue {
     classes: BTreeMap<Class, Vec<(Word, i16)>>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Part {
-    Words(Vec<Word>),
-    Kept(Vec<Word>),
+    Words(Arc<[Word]>),
+    Kept(Arc<[Word]>),
     Class(Class),
 }
 
@@ -93,12 +92,12 @@ pub(super) struct Marked {
 pub(super) struct Lexicon {
     /// The ids of words, by their first bytes: comparing numbers is what makes
     /// the lookup of every word of a text cheap.
-    ids: BTreeMap<u64, Vec<(String, u16)>>,
+    ids: BTreeMap<(u64, Cow<'static, str>), u16>,
     words: u16,
     pub(super) tongues: Vec<Tongue>,
     phrases: Vec<Phrase>,
     /// The phrases that begin with a word, by its id.
-    starts: Vec<Vec<Start>>,
+    starts: Vec<(u16, Start)>,
     /// Those that begin with digits.
     digits: Vec<Start>,
     /// What no line form fits; a test wants none.
@@ -155,7 +154,7 @@ impl Lexicon {
             };
             words.extend(group.split('|').map(|word| (self.word(word), number)));
         }
-        words.sort_by_key(|(word, _)| std::cmp::Reverse(word.len()));
+        words.sort_by_key(|(word, _): &(Word, i16)| std::cmp::Reverse(word.rest.len()));
         self.tongues.get_mut(tongue)?.classes.entry(class).or_default().extend(words);
         Some(())
     }
@@ -163,73 +162,65 @@ impl Lexicon {
     fn phrases(&mut self, tongue: usize, text: &'static str) -> Option<()> {
         let line = phrase::line(text)?;
         for pattern in line.patterns {
-            let parts = pattern.into_iter().map(|slot| self.part(&slot)).collect();
-            self.phrases.push(Phrase {
+            let parts: Vec<_> =
+                pattern.into_iter().map(|(slot, presence)| (self.part(slot), presence)).collect();
+            self.phrases.extend(phrase::variants(&parts).into_iter().map(|parts| Phrase {
                 tongue,
                 meaning: line.meaning,
                 wants_language: line.wants_language,
                 wording: line.wording,
                 parts,
-            });
+            }));
         }
         Some(())
     }
 
-    fn part(&mut self, slot: &Slot<'_>) -> Part {
+    fn part(&mut self, slot: Slot<'static>) -> Part {
         match slot {
-            Slot::Words(words) => Part::Words(words.iter().map(|word| self.word(word)).collect()),
-            Slot::Kept(words) => Part::Kept(words.iter().map(|word| self.word(word)).collect()),
-            Slot::Class(class) => Part::Class(*class),
+            Slot::Words(words) => Part::Words(words.split('|').map(|it| self.word(it)).collect()),
+            Slot::Kept(words) => Part::Kept(words.split('|').map(|it| self.word(it)).collect()),
+            Slot::Class(class) => Part::Class(class),
         }
     }
 
-    fn word(&mut self, text: &str) -> Word {
-        // Nearly all are one plain word: a process that has just started reads
-        // all tables before it keeps its first memory.
+    fn word(&mut self, text: &'static str) -> Word {
         let is_plain = |sign: char| sign.is_lowercase() && !token::is_signed(sign);
         if !text.is_empty() && text.chars().all(is_plain) {
-            return vec![(self.known(text), Gap::Glued)];
+            return Word { first: self.known(text), rest: Vec::new() };
         }
-        let text = text.replace('_', " ");
-        let found = token::tokens(&text, &[], |_| UNKNOWN);
-        let mut word = Word::new();
-        for token in found {
+        // As long as before: a blank has one byte, too.
+        let spaced = text.replace('_', " ");
+        let mut found = token::tokens(&spaced, &[], |_| UNKNOWN).into_iter().map(|token| {
             let raw = text.get(token.start..token.end).unwrap_or_default();
-            let id = self.known(&raw.to_lowercase());
-            word.push((id, token.gap));
-        }
-        word
+            (self.known(raw), token.gap)
+        });
+        let first = found.next().map_or(UNKNOWN, |(first, _)| first);
+        Word { first, rest: found.collect() }
     }
 
     /// The id of a word, which is known from now on.
-    fn known(&mut self, word: &str) -> u16 {
-        let alike = self.ids.entry(head(word)).or_default();
-        if let Some((_, id)) = alike.iter().find(|(known, _)| known == word) {
-            return *id;
-        }
-        self.words += 1;
-        alike.push((word.to_owned(), self.words));
-        self.words
+    fn known(&mut self, word: &'static str) -> u16 {
+        let is_small = !word.chars().any(char::is_uppercase);
+        let word = if is_small { Cow::Borrowed(word) } else { Cow::Owned(word.to_lowercase()) };
+        let new = self.words + 1;
+        let id = *self.ids.entry((head(&word), word)).or_insert(new);
+        self.words = self.words.max(id);
+        id
     }
 
     fn index(&mut self) {
-        let mut starts = vec![Vec::new(); usize::from(self.words) + 1];
+        let mut starts: Vec<(u16, Start)> = Vec::new();
         for (at, phrase) in (0_u16..).zip(&self.phrases) {
             let start = (self.seconds(phrase), at);
-            let mut put = |word: &Word| {
-                let first = word.first().and_then(|(id, _)| starts.get_mut(usize::from(*id)));
-                if let Some(list) =
-                    first.filter(|list: &&mut Vec<Start>| list.last() != Some(&start))
-                {
-                    list.push(start);
-                }
-            };
             match phrase.parts.first() {
-                Some(Part::Words(words) | Part::Kept(words)) => words.iter().for_each(put),
+                Some(Part::Words(words) | Part::Kept(words)) => {
+                    starts.extend(words.iter().map(|word| (word.first, start)));
+                }
                 Some(Part::Class(class)) => {
                     let tongue = self.tongues.get(phrase.tongue);
                     let words = tongue.and_then(|tongue| tongue.classes.get(class));
-                    words.into_iter().flatten().for_each(|(word, _)| put(word));
+                    let words = words.into_iter().flatten();
+                    starts.extend(words.map(|(word, _)| (word.first, start)));
                     if matches!(class, Class::Number | Class::Nth) {
                         self.digits.push(start);
                     }
@@ -237,13 +228,23 @@ impl Lexicon {
                 None => {}
             }
         }
+        starts.sort_unstable_by_key(|(word, (_, at))| (*word, *at));
+        starts.dedup();
         self.starts = starts;
+    }
+
+    /// The phrases that begin with a word.
+    fn starts(&self, word: u16) -> &[(u16, Start)] {
+        let first = self.starts.partition_point(|(other, _)| *other < word);
+        let from = self.starts.get(first..).unwrap_or_default();
+        let count = from.iter().take_while(|(other, _)| *other == word).count();
+        from.get(..count).unwrap_or_default()
     }
 
     /// The first tokens that a part can have.
     fn firsts(&self, tongue: usize, part: &Part) -> u64 {
         let union = |words: &mut dyn Iterator<Item = &Word>| {
-            words.filter_map(|word| word.first()).fold(0, |all, (id, _)| all | bit(*id))
+            words.fold(0, |all, word| all | bit(word.first))
         };
         match part {
             Part::Words(words) | Part::Kept(words) => union(&mut words.iter()),
@@ -260,10 +261,10 @@ impl Lexicon {
         match phrase.parts.first() {
             Some(Part::Words(words) | Part::Kept(words)) => words
                 .iter()
-                .fold(0, |all, word| all | word.get(1).map_or(behind, |(id, _)| bit(*id))),
+                .fold(0, |all, word| all | word.rest.first().map_or(behind, |(id, _)| bit(*id))),
             Some(Part::Class(class)) => {
                 let words = self.tongues.get(phrase.tongue).and_then(|it| it.classes.get(class));
-                let longer = words.into_iter().flatten().filter_map(|(word, _)| word.get(1));
+                let longer = words.into_iter().flatten().filter_map(|(word, _)| word.rest.first());
                 longer.fold(behind, |all, (id, _)| all | bit(*id))
             }
             None => u64::MAX,
@@ -271,8 +272,7 @@ impl Lexicon {
     }
 
     pub(super) fn id(&self, word: &str) -> u16 {
-        let alike = self.ids.get(&head(word)).map(Vec::as_slice).unwrap_or_default();
-        alike.iter().find(|(known, _)| known == word).map_or(UNKNOWN, |(_, id)| *id)
+        self.ids.get(&(head(word), Cow::Borrowed(word))).copied().unwrap_or(UNKNOWN)
     }
 
     /// The phrases of a text from left to right, the longest at each place, and
@@ -282,7 +282,7 @@ impl Lexicon {
         let mut marks = Vec::new();
         let mut free = 0;
         for (at, token) in tokens.iter().enumerate() {
-            let known = self.starts.get(usize::from(token.id)).filter(|_| token.id != UNKNOWN);
+            let known = if token.id == UNKNOWN { &[] } else { self.starts(token.id) };
             let digits = token.number.is_some().then_some(&self.digits);
             let second = match tokens.get(at + 1) {
                 Some(next) if next.number.is_some() => u64::MAX,
@@ -290,7 +290,7 @@ impl Lexicon {
                 _ => ALONE,
             };
             let mut best: Option<Hit<'_>> = None;
-            let starts = known.into_iter().chain(digits).flatten();
+            let starts = known.iter().map(|(_, start)| start).chain(digits.into_iter().flatten());
             for (_, index) in starts.filter(|(seconds, _)| seconds & second != 0) {
                 let Some(phrase) = self.phrases.get(usize::from(*index)) else { continue };
                 let Some(hit) = self.hit(phrase, tokens, at) else { continue };
@@ -384,17 +384,4 @@ fn head(word: &str) -> u64 {
 
 fn bit(id: u16) -> u64 {
     1 << (id % 63)
-}
-
-fn longest(words: &[Word], rest: &[Token]) -> Option<usize> {
-    words.iter().filter(|word| is_at(word, rest)).map(Vec::len).max()
-}
-
-fn is_at(word: &Word, rest: &[Token]) -> bool {
-    // Nearly all end here, so it comes before anything else.
-    let (Some((first, _)), Some(token)) = (word.first(), rest.first()) else { return false };
-    if *first != token.id || token.id == UNKNOWN || word.len() > rest.len() {
-        return false;
-    }
-    word.iter().zip(rest).skip(1).all(|((id, gap), token)| token.id == *id && token.gap == *gap)
 }

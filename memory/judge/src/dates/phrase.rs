@@ -176,10 +176,11 @@ pub(super) enum Class {
     Nth,
 }
 
-#[derive(Clone, Debug)]
+/// One part of a pattern; words with `|` between them.
+#[derive(Clone, Copy, Debug)]
 pub(super) enum Slot<'a> {
-    Words(Vec<&'a str>),
-    Kept(Vec<&'a str>),
+    Words(&'a str),
+    Kept(&'a str),
     Class(Class),
 }
 
@@ -188,7 +189,14 @@ pub(super) struct Line<'a> {
     pub(super) meaning: Meaning,
     pub(super) wants_language: bool,
     pub(super) wording: &'a str,
-    pub(super) patterns: Vec<Vec<Slot<'a>>>,
+    pub(super) patterns: Vec<Vec<(Slot<'a>, Presence)>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Presence {
+    Needed,
+    /// It may be missing.
+    Optional,
 }
 
 /// `None` where the line is not one of phrases.
@@ -202,7 +210,7 @@ pub(super) fn line(text: &str) -> Option<Line<'_>> {
     let mut words = head.split_whitespace();
     let name = words.next()?;
     let step = words.next().map_or(Some(0), |step| step.parse().ok())?;
-    let patterns = patterns.split(';').flat_map(|pattern| variants(pattern.trim())).collect();
+    let patterns = patterns.split(';').map(pattern).collect();
     Some(Line {
         meaning: Meaning::parse(name, step)?,
         wants_language,
@@ -211,22 +219,33 @@ pub(super) fn line(text: &str) -> Option<Line<'_>> {
     })
 }
 
-/// The pattern with and without each slot that may be missing.
-fn variants(pattern: &str) -> Vec<Vec<Slot<'_>>> {
-    let mut all: Vec<Vec<Slot<'_>>> = vec![Vec::new()];
-    for word in pattern.split_whitespace() {
-        let (word, may_miss) = word.strip_suffix('?').map_or((word, false), |word| (word, true));
-        let slot = slot(word);
-        let mut grown = Vec::new();
-        for row in all {
-            if may_miss {
-                grown.push(row.clone());
-            }
-            let mut row = row;
-            row.push(slot.clone());
-            grown.push(row);
+fn pattern(text: &str) -> Vec<(Slot<'_>, Presence)> {
+    text.split_whitespace().map(present_slot).collect()
+}
+
+fn present_slot(word: &str) -> (Slot<'_>, Presence) {
+    match word.strip_suffix('?') {
+        Some(word) => (slot(word), Presence::Optional),
+        None => (slot(word), Presence::Needed),
+    }
+}
+
+/// A row with and without each that may be missing.
+pub(super) fn variants<T: Clone>(row: &[(T, Presence)]) -> Vec<Vec<T>> {
+    let mut all: Vec<Vec<T>> = vec![Vec::with_capacity(row.len())];
+    for (part, presence) in row {
+        if *presence == Presence::Needed {
+            all.iter_mut().for_each(|row| row.push(part.clone()));
+            continue;
         }
-        all = grown;
+        let without = std::mem::take(&mut all).into_iter();
+        all = without
+            .flat_map(|row| {
+                let mut with = row.clone();
+                with.push(part.clone());
+                [row, with]
+            })
+            .collect();
     }
     all.retain(|row| !row.is_empty());
     all
@@ -240,8 +259,8 @@ fn slot(word: &str) -> Slot<'_> {
         "<n>" => Slot::Class(Class::Number),
         "<nth>" => Slot::Class(Class::Nth),
         _ => match word.strip_prefix('[').and_then(|word| word.strip_suffix(']')) {
-            Some(kept) => Slot::Kept(kept.split('|').collect()),
-            None => Slot::Words(word.split('|').collect()),
+            Some(kept) => Slot::Kept(kept),
+            None => Slot::Words(word),
         },
     }
 }

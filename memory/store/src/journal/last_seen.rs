@@ -72,6 +72,8 @@ pub(crate) struct Known {
     bytes: u64,
     /// How large it was when it was last written anew.
     base: u64,
+    /// What was asked for: nobody else writes the file meanwhile.
+    asked: BTreeMap<String, Option<Seen>>,
 }
 
 /// The first line of a file that was written anew.
@@ -90,20 +92,29 @@ impl Known {
         let head = own.head(name, HEAD_BYTES)?;
         let first = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
         let base = serde_json::from_slice::<Header>(first).map_or(0, |header| header.bytes);
-        Ok(Self { bytes: there.bytes, base })
+        Ok(Self { bytes: there.bytes, base, asked: BTreeMap::new() })
     }
 
-    /// What is known of a file: the last line that is about it.
-    pub(crate) fn get(&self, own: &Root, path: &str) -> Result<Option<Seen>, Error> {
-        // The path ends in a quotation mark, so that no longer one starts so.
-        let start = format!("{{\"path\":{}", encode(&path)?);
-        let mut last = None;
-        self.lines(own, |line| {
-            if line.starts_with(start.as_bytes()) {
-                last = serde_json::from_slice::<Seen>(line).ok().or(last.take());
-            }
-        })?;
-        Ok(last.filter(|seen| seen.content.is_some()))
+    /// What is known of some files, in their order: of each the last line that
+    /// is about it. One look at the lines does for all of them.
+    pub(crate) fn get(&mut self, own: &Root, paths: &[&str]) -> Result<Vec<Option<Seen>>, Error> {
+        let mut wanted = Vec::new();
+        for path in paths.iter().filter(|path| !self.asked.contains_key(**path)) {
+            // The path ends in a quotation mark, so that no longer one starts so.
+            wanted.push((*path, format!("{{\"path\":{}", encode(path)?), None));
+        }
+        if !wanted.is_empty() {
+            self.lines(own, |line| {
+                for (_, start, last) in &mut wanted {
+                    if line.starts_with(start.as_bytes()) {
+                        *last = serde_json::from_slice::<Seen>(line).ok().or(last.take());
+                    }
+                }
+            })?;
+        }
+        self.asked.extend(wanted.into_iter().map(|(path, _, last)| (path.to_owned(), last)));
+        let seen = |path: &&str| self.asked.get(*path).cloned().flatten();
+        Ok(paths.iter().map(seen).map(|seen| seen.filter(|seen| seen.content.is_some())).collect())
     }
 
     /// Everything that is known, by path.
@@ -140,6 +151,7 @@ impl Known {
             text.push_str(&encode(seen)?);
         }
         own.append(Path::new(FILE), text.as_bytes())?;
+        self.asked.extend(news.iter().map(|seen| (seen.path.clone(), Some(seen.clone()))));
         self.bytes += text.len() as u64;
         if self.bytes > self.base.saturating_mul(2).saturating_add(ADDED_BYTES) {
             self.write_anew(own)?;
@@ -158,7 +170,7 @@ impl Known {
         let bytes = lines.len() as u64;
         let text = encode(&Header { files: files.len(), bytes })? + &lines;
         own.write(Path::new(FILE), text.as_bytes())?;
-        *self = Self { bytes: text.len() as u64, base: bytes };
+        (self.bytes, self.base) = (text.len() as u64, bytes);
         Ok(())
     }
 }
@@ -184,12 +196,14 @@ mod tests {
         let odd = "a \"b\"/ö\\.md";
         known.learn(&own, &[seen("a.md", "1"), seen(odd, "2"), seen("a.md.md", "3")]).unwrap();
         known.learn(&own, &[seen("a.md", "4"), Seen::gone("a.md.md")]).unwrap();
-        for known in [known, Known::open(&own).unwrap()] {
-            assert_eq!(known.get(&own, "a.md").unwrap(), Some(seen("a.md", "4")));
-            assert_eq!(known.get(&own, odd).unwrap(), Some(seen(odd, "2")));
-            assert_eq!(known.get(&own, "a.md.md").unwrap(), None);
-            assert_eq!(known.get(&own, "b.md").unwrap(), None);
+        for mut known in [known, Known::open(&own).unwrap()] {
+            let found = known.get(&own, &["a.md", odd, "a.md.md", "b.md"]).unwrap();
+            assert_eq!(found, [Some(seen("a.md", "4")), Some(seen(odd, "2")), None, None]);
             assert_eq!(known.all(&own).unwrap().len(), 2);
+            known.learn(&own, &[seen("b.md", "5"), Seen::gone(odd)]).unwrap();
+            let found = known.get(&own, &["b.md", odd]).unwrap();
+            assert_eq!(found, [Some(seen("b.md", "5")), None]);
+            known.learn(&own, &[Seen::gone("b.md"), seen(odd, "2")]).unwrap();
         }
     }
 
@@ -207,9 +221,9 @@ mod tests {
         std::fs::write(&file, format!("{text}{{\"path\":\"c.md\",\"cont")).unwrap();
         let mut known = Known::open(&own).unwrap();
         known.learn(&own, &[seen("d.md", "y")]).unwrap();
-        let known = Known::open(&own).unwrap();
-        assert_eq!(known.get(&own, "a.md").unwrap(), Some(seen("a.md", "1999")));
-        assert_eq!(known.get(&own, "d.md").unwrap(), Some(seen("d.md", "y")));
+        let mut known = Known::open(&own).unwrap();
+        let found = known.get(&own, &["a.md", "d.md"]).unwrap();
+        assert_eq!(found, [Some(seen("a.md", "1999")), Some(seen("d.md", "y"))]);
         assert_eq!(known.all(&own).unwrap().len(), 3);
         std::fs::write(&file, b"\xff\xfe\n").unwrap();
         assert!(Known::open(&own).unwrap().all(&own).unwrap().is_empty());

@@ -113,14 +113,9 @@ impl Store {
         by: &By,
     ) -> Result<(), Error> {
         let mut edits = Vec::new();
-        for path in paths {
-            let before = held.known.get(self.own()?, path)?.and_then(|seen| seen.content);
-            let after = self.state(path)?;
-            edits.push(Edit {
-                path: (*path).to_owned(),
-                before: State { content: before, bytes: None },
-                after,
-            });
+        for (path, seen) in paths.iter().zip(held.known.get(self.own()?, paths)?) {
+            let before = State { content: seen.and_then(|seen| seen.content), bytes: None };
+            edits.push(Edit { path: (*path).to_owned(), before, after: self.state(path)? });
         }
         self.commit(held, Action::Foreign.into(), edits, &foreign(by.at)).map(|_| ())
     }
