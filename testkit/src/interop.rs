@@ -9,6 +9,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+/// How long the name of a folder becomes, with many packages.
+const NAME_CHARS: usize = 200;
+
 /// A Python with these packages, as `name==version`.
 #[must_use]
 pub fn python(packages: &[&str]) -> Option<PathBuf> {
@@ -38,7 +41,8 @@ fn interpreter(dir: &Path) -> PathBuf {
 /// at once wait for each other.
 fn installed(kind: &str, packages: &[&str], install: &dyn Fn(&Path) -> bool) -> Option<PathBuf> {
     let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '-' };
-    let name: String = format!("{kind} {}", packages.join(" ")).chars().map(plain).collect();
+    let name: String =
+        format!("{kind} {}", packages.join(" ")).chars().map(plain).take(NAME_CHARS).collect();
     let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join("target");
     let dir = target.join("interop").join(name);
     fs::create_dir_all(&dir).ok()?;
