@@ -104,11 +104,11 @@ fn desk(llama: &Arc<Llama>, window: u64, is_meant: fn(&Received) -> bool) -> Des
 }
 
 /// A run that may take as long as the model needs.
-fn run(desk: &Desk, args: &[&str], flags: &Value) -> String {
+fn run(desk: &Desk, args: &[&str], prompt: &str, flags: &Value) -> String {
     // Reviewed by the run itself, so that it is known when it is done.
     let settings = json!({"everfold": {"flags": flags, "provider": {"slots": 2}}}).to_string();
     let mut command = desk.command(args);
-    command.args(["--settings", &settings]);
+    command.args(["--settings", &settings, "--", prompt]);
     command.env_remove("ANTHROPIC_API_KEY").env_remove("ANTHROPIC_BASE_URL");
     command.env_remove("EVERFOLD_FLAG_EXTRACT").env_remove("EVERFOLD_FLAG_SESSION_MEMORY");
     command.env("OPENAI_BASE_URL", format!("{}/v1", desk.server().base_url()));
@@ -176,7 +176,7 @@ fn q18_a_local_model_keeps_what_is_worth_it_soak() {
         }
         let before = active(&desk);
         let prompt = turn["prompt"].as_str().unwrap();
-        run(&desk, &["-p", "--", prompt], &json!({"extract": true}));
+        run(&desk, &["-p"], prompt, &json!({"extract": true}));
         let after = active(&desk);
         let wanted: Vec<&Value> = turn["keep"].as_array().into_iter().flatten().collect();
         let all = after.join("\n");
@@ -233,8 +233,8 @@ fn q16_three_windows_with_a_local_model_soak() {
         let prompt = format!("{fact} The protocol, nothing to do about it: {filler} Say OK.");
         said += prompt.len() as u64;
         let args: &[&str] = if turn == 0 { &["-p"] } else { &["-p", "-c"] };
-        let args = [args, &["--disallowed-tools", "*", "--", &prompt]].concat();
-        let answer = run(&desk, &args, &json!({}));
+        let args = [args, &["--disallowed-tools", "*"]].concat();
+        let answer = run(&desk, &args, &prompt, &json!({}));
         let shown: String = answer.trim().chars().take(60).collect();
         println!("turn {turn}: {shown:?}, {} s", began.elapsed().as_secs());
         turn += 1;
