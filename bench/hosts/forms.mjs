@@ -52,7 +52,7 @@ const TOML_FORMS = [
   "mcp_servers = 1\n", "[[mcp_servers]]\ncommand = \"x\"\n", "{\"mcp_servers\": {}}\n",
 ];
 
-/** What is no text: the file itself is another thing. */
+/** What is not text: the file itself is another thing. */
 const SPECIAL = {
   "no file": () => {},
   "a link": (file, text) => {

@@ -23,7 +23,7 @@ pub(crate) fn measure() -> Result<Section> {
         let pushed = began.elapsed();
         black_box((desk.offload(), desk.prune(CacheAge::Warm)));
         let decided = began.elapsed();
-        let made = desk.request().context("there is no request")?;
+        let made = desk.request().context("there is not a request")?;
         let done = began.elapsed();
         bytes = made.body.len();
         push.add(pushed);

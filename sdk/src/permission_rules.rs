@@ -35,7 +35,7 @@ pub enum KeepRuleError {
     /// The file is there, and cannot be read.
     #[error("it cannot be read: {0}")]
     Read(#[source] everfold_disk::Error),
-    /// The file is no JSON.
+    /// The file is not JSON.
     #[error("{} is broken at byte {at}: {wanted} is missing", .path.display())]
     Broken {
         /// The file.
@@ -46,7 +46,7 @@ pub enum KeepRuleError {
         wanted: String,
     },
     /// The list of rules is something else.
-    #[error("permissions.allow in {} is no list", .0.display())]
+    #[error("permissions.allow in {} is not a list", .0.display())]
     NoList(PathBuf),
     /// That it is this person's word could not be noted.
     #[error("failed to {0}")]

@@ -97,7 +97,7 @@ fn failed(path: &Path, error: &dyn std::fmt::Display) -> Error {
     Error::Transcript(TranscriptError::Write { path, message })
 }
 
-/// A file as a text; none where it is no text.
+/// A file as a text; none where it is not text.
 fn read(path: &Path) -> Result<Option<String>, Error> {
     let bytes = std::fs::read(path).map_err(|error| {
         Error::Transcript(TranscriptError::Read {

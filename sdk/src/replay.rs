@@ -124,7 +124,7 @@ impl Feed {
             reader.push_too_long();
         }
         let sink = &mut |told| self.take(told, before);
-        // A last line that was cut off counts as one that is no JSON.
+        // A last line that was cut off counts as one that is not JSON.
         if seen.torn_bytes > 0 {
             reader.push(b"{", sink);
         }

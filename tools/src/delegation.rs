@@ -80,7 +80,7 @@ pub enum StartError {
     #[error("{running} agents run already, as many as may; wait until one ends")]
     TooMany { running: usize },
     /// Two of one name.
-    #[error("an agent called {0} runs already; choose another name")]
+    #[error("an agent called {0} is already running; choose another name")]
     NameTaken(AgentName),
     #[error("a fork works where you do; use another kind for a worktree")]
     ForkInWorktree,
@@ -90,7 +90,7 @@ pub enum StartError {
     #[error("a WorktreeCreate hook made no worktree: {0}")]
     Hook(String),
     /// A hook named a place that is none.
-    #[error("the WorktreeCreate hook names {}, which is no directory", .0.display())]
+    #[error("the WorktreeCreate hook names {}, which is not a directory", .0.display())]
     NoDirectory(PathBuf),
     #[error("worktrees are not available here; use the agent without isolation")]
     NoWorktrees,

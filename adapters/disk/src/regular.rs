@@ -53,7 +53,7 @@ pub fn read_regular(path: &Path, max: u64) -> Result<Vec<u8>, Error> {
 /// The same as text.
 ///
 /// # Errors
-/// Why it was not read, or that it is no text.
+/// Why it was not read, or that it is not text.
 pub fn read_regular_text(path: &Path, max: u64) -> Result<String, Error> {
     let bytes = read_regular(path, max)?;
     String::from_utf8(bytes).map_err(|_| Error::NotText { path: path.to_path_buf() })

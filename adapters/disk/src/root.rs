@@ -82,7 +82,7 @@ impl Root {
     /// A whole file of at most `max_bytes`.
     ///
     /// # Errors
-    /// If it leads out, is no file, is too large or cannot be read.
+    /// If it leads out, is not a file, is too large or cannot be read.
     pub fn read(&self, path: &Path, max_bytes: u64) -> Result<Vec<u8>, Error> {
         let failed = |source| self.failed(path, source);
         let inside = self.inside(path)?;
@@ -113,7 +113,7 @@ impl Root {
     /// the others.
     ///
     /// # Errors
-    /// If it leads out, is no file or cannot be read.
+    /// If it leads out, is not a file or cannot be read.
     pub fn each_line(&self, path: &Path, mut each: impl FnMut(&[u8])) -> Result<(), Error> {
         let failed = |source| self.failed(path, source);
         let inside = self.inside(path)?;
@@ -132,7 +132,7 @@ impl Root {
     /// The first `max_bytes` of a file, or all of it where it is shorter.
     ///
     /// # Errors
-    /// If it leads out, is no file or cannot be read.
+    /// If it leads out, is not a file or cannot be read.
     pub fn head(&self, path: &Path, max_bytes: u64) -> Result<Vec<u8>, Error> {
         let failed = |source| self.failed(path, source);
         let inside = self.inside(path)?;

@@ -236,7 +236,7 @@ fn counted(counter: &Path) -> Option<u64> {
 }
 
 /// The letters of a directory by their file names, in order; none for a file
-/// that is no letter.
+/// that is not a letter.
 fn read_all(dir: &Path) -> Result<Vec<(String, Option<Letter>)>, PostError> {
     let mut names = listed(dir)?;
     names.retain(|name| is_letter(name));

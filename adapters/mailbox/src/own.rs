@@ -17,7 +17,7 @@ pub(crate) fn socket(path: &Path, dir: &Path) -> Result<(), PostError> {
     }
     let found = std::fs::symlink_metadata(path).map_err(|_| gone())?;
     if !found.file_type().is_socket() {
-        return refused("it is no socket, or a link to one".to_owned());
+        return refused("it is not a socket, or a link to one".to_owned());
     }
     match strangers(&dir, &found) {
         Some(reason) => refused(reason),

@@ -211,7 +211,7 @@ impl Into {
             Ok(letter) => letter,
             Err(error) => {
                 tracing::warn!(%error, "what came by the socket was no letter");
-                return b"no it is no letter\n".to_vec();
+                return b"no it is not a letter\n".to_vec();
             }
         };
         if self.inbox.waiting() >= MOST_WAITING {

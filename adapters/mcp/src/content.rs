@@ -44,7 +44,7 @@ pub(crate) fn prompt(prompt: &Prompt, limits: &McpLimits) -> ServerPrompt {
     }
 }
 
-/// The texts of a prompt's messages; what is no text is named.
+/// The texts of a prompt's messages; what is not text is named.
 pub(crate) fn prompt_texts(answer: &Value) -> Vec<String> {
     let messages = answer.get("messages").and_then(Value::as_array).into_iter().flatten();
     let blocks = messages.filter_map(|message| message.get("content"));

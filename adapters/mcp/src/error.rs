@@ -8,9 +8,9 @@ use rmcp::service::ClientInitializeError;
 pub enum EntryError {
     #[error("its name may have letters, digits, - and single _ only")]
     Name,
-    #[error("it is no object")]
+    #[error("it is not an object")]
     NoObject,
-    #[error("{0:?} is no http or https URL")]
+    #[error("{0:?} is not an http or https URL")]
     NoUrl(String),
     #[error("the transport \"sse\" is an old one; use the server's http address")]
     OldTransport,
@@ -49,7 +49,7 @@ pub(crate) enum ConnectError {
     Http(#[from] reqwest::Error),
     #[error("its tools cannot be listed: {0}")]
     Tools(Box<rmcp::ServiceError>),
-    #[error("it is no program")]
+    #[error("it is not a program")]
     NoProgram,
     #[error("{program} cannot be started: {source}")]
     Start { program: String, source: std::io::Error },

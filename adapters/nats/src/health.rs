@@ -154,9 +154,11 @@ async fn synced(address: &str) -> FleetFinding {
         Ok(Ok(said)) => said,
     };
     let Some(body) = said.split_once("\r\n\r\n").map(|(_, body)| body) else {
-        return unseen(&"it is no monitor");
+        return unseen(&"it is not a monitor");
     };
-    let Ok(read) = serde_json::from_str::<Value>(body) else { return unseen(&"it is no monitor") };
+    let Ok(read) = serde_json::from_str::<Value>(body) else {
+        return unseen(&"it is not a monitor");
+    };
     match read.pointer("/config/sync_always").and_then(Value::as_bool) {
         Some(true) => good(format!("{address}: sync_interval is always")),
         _ => bad(format!(

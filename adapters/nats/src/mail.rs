@@ -104,7 +104,7 @@ impl NatsMail {
             place = message.sequence;
             let from = message.subject.rsplit('.').next().and_then(untoken);
             let letter = serde_json::from_slice::<Letter>(&message.payload).ok();
-            // What is no letter is passed over; somebody else wrote it there.
+            // What is not a letter is passed over; somebody else wrote it there.
             if let Some((from, letter)) = from.zip(letter) {
                 return Ok(Some(CarriedLetter { place, letter: Letter { from, ..letter } }));
             }

@@ -76,7 +76,9 @@ pub fn find(places: &PluginDirs) -> Found {
         let parts = id.split_once('@').filter(|(name, market)| is_plain(name) && is_plain(market));
         match parts {
             Some((_, SKILLS_DIR)) => {}
-            None => found.problems.push(format!("the plugin {id:?} is no plugin@marketplace")),
+            None => found
+                .problems
+                .push(format!("the plugin {id:?} is not of the form plugin@marketplace")),
             Some((name, market)) => match installed::locate(&places.homes, name, market) {
                 Some(root) => found.take(&root, market, places),
                 None => found.problems.push(format!(

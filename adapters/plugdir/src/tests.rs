@@ -127,8 +127,12 @@ fn s1_s6_broken_plugins_are_named_and_links_do_not_lead_out() {
     assert_eq!(ids(&found), ["half@inline"]);
     assert!(found.plugins[0].skills.is_empty() && found.plugins[0].hooks.is_empty());
     let said = found.problems.join("\n");
-    for part in ["no JSON object", "hooks.json is not used", "nowhere", "is no plugin@marketplace"]
-    {
+    for part in [
+        "no JSON object",
+        "hooks.json is not used",
+        "nowhere",
+        "is not of the form plugin@marketplace",
+    ] {
         assert!(said.contains(part), "{part}: {said}");
     }
     #[cfg(unix)]

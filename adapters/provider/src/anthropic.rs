@@ -64,7 +64,7 @@ impl Model for AnthropicProvider {
         Box::pin(async move {
             let headers = self.call_headers(&call)?;
             let dialogue = Dialogue::Anthropic(call.cache.unwrap_or_default());
-            Ok(stream(Arc::clone(&self.transport), dialogue, headers, call.body))
+            Ok(stream(Arc::clone(&self.transport), dialogue, headers, call))
         })
     }
 

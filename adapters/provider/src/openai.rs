@@ -35,7 +35,7 @@ impl Model for OpenAiProvider {
         let transport = Arc::clone(&self.transport);
         Box::pin(async move {
             let headers: HeaderMap = source_header(&call).into_iter().collect();
-            Ok(stream(transport, Dialogue::OpenAi, headers, call.body))
+            Ok(stream(transport, Dialogue::OpenAi, headers, call))
         })
     }
 

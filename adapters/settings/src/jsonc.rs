@@ -33,7 +33,7 @@ pub struct Member {
     pub value: Node,
 }
 
-/// Why a text is no JSON.
+/// Why a text is not JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JsoncFault {
     /// The byte where it stops being JSON.
@@ -46,7 +46,7 @@ impl Node {
     /// Reads a text. A text of blanks and comments is none.
     ///
     /// # Errors
-    /// If it is no JSON.
+    /// If it is not JSON.
     pub fn parse(text: &str) -> Result<Option<Self>, JsoncFault> {
         let mut reader = Reader { text, at: 0 };
         reader.skip()?;

@@ -1,7 +1,7 @@
 //! Merging layers, each leaf with its origin (C4).
 //!
 //! Objects merge deep, lists are joined without repeats, anything else is
-//! replaced by what comes later. A leaf is a value that is no object and no
+//! replaced by what comes later. A leaf is a value that is neither an object nor a
 //! list, or one element of a list (whole, whatever it is). Merging knows
 //! nothing of what keys mean.
 

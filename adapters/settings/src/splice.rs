@@ -21,7 +21,7 @@ impl Splice {
     /// Takes a text; an empty one becomes an object.
     ///
     /// # Errors
-    /// If it is no JSON object.
+    /// If it is not a JSON object.
     pub fn new(text: &str) -> Result<Self, JsoncFault> {
         let text = match Node::parse(text)? {
             Some(Node { kind: JsonKind::Object(_), .. }) => text.to_owned(),

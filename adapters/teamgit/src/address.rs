@@ -33,7 +33,7 @@ impl GitAddress {
         let refuse = |why| Err(TeamError::Address { why });
         let text = text.trim();
         if text.is_empty() || text.starts_with('-') || text.chars().any(char::is_control) {
-            return refuse("that is no address of a git repository");
+            return refuse("that is not the address of a git repository");
         }
         let first = text.split(['/', ':']).next().unwrap_or_default();
         if text.get(first.len()..).is_some_and(|rest| rest.starts_with("::")) {

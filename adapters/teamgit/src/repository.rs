@@ -94,7 +94,7 @@ impl GitTeam {
         let listed = self.git.ask(&["ls-tree", "-r", "-z", "-l", "--full-tree", revision], b"")?;
         let mut files = BTreeMap::new();
         for entry in listed.out.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()) {
-            // A name that is no text is passed over here, and stays where it is.
+            // A name that is not text is passed over here, and stays where it is.
             let Ok(entry) = std::str::from_utf8(entry) else { continue };
             let Some((path, file)) = listed_file(entry) else { continue };
             files.insert(path, file);

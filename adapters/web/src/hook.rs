@@ -107,7 +107,7 @@ impl HookPoster {
 /// Why a server did not answer a hook.
 #[derive(Debug, thiserror::Error)]
 enum PostError {
-    #[error("it is no request")]
+    #[error("it is not a request")]
     NoRequest,
     #[error("the server answered with status {0}")]
     Status(u16),

@@ -145,7 +145,7 @@ fn redirect(response: &Response, at: &Url) -> Result<Option<Url>, WebError> {
     let to = String::from_utf8_lossy(to.as_bytes());
     let next = at.join(&to).map_err(|_| WebError::Failed {
         url: at.to_string(),
-        message: format!("it redirects to {to:?}, which is no URL"),
+        message: format!("it redirects to {to:?}, which is not a URL"),
     })?;
     Ok(Some(next))
 }

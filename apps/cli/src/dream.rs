@@ -165,7 +165,7 @@ pub(crate) fn show(end: &DreamEnd, wish: DreamWish, presenter: &Presenter) -> Re
             presenter.note(TextStyle::Dim, "--force dreams all the same");
         }
         DreamEnd::Locked(holder) => {
-            presenter.note(TextStyle::Red, &format!("another dream runs: {}", told(holder)));
+            presenter.note(TextStyle::Red, &format!("another dream is running: {}", told(holder)));
         }
         DreamEnd::Failed(why) => {
             let text = format!("error: the dream failed, and memories are as they were: {why}");

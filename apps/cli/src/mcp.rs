@@ -32,7 +32,7 @@ fn project(env: &ProcessEnv, args: &McpArgs) -> Result<PathBuf> {
     match (&args.project, named) {
         (Some(dir), _) if dir.is_dir() => Ok(dir.canonicalize()?),
         (Some(dir), _) => {
-            let message = format!("{} is no directory", dir.display());
+            let message = format!("{} is not a directory", dir.display());
             Err(Usage::new(message, "name a directory that is there").into())
         }
         (None, Some(dir)) => Ok(PathBuf::from(dir)),

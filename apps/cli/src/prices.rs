@@ -13,7 +13,7 @@ pub(crate) async fn run(env: &ProcessEnv, args: &PricesArgs, presenter: &Present
         let text = std::fs::read_to_string(path)
             .with_context(|| format!("{} was not read", path.display()))?;
         let table: Map<String, Value> = serde_json::from_str(&text)
-            .with_context(|| format!("{} is no JSON object", path.display()))?;
+            .with_context(|| format!("{} is not a JSON object", path.display()))?;
         let prices = converted(&table, &args.models);
         if prices.is_empty() {
             let hint = "take model_prices_and_context_window_backup.json of LiteLLM; --model names those that are wanted";

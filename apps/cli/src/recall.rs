@@ -28,7 +28,7 @@ pub(crate) fn run(env: &ProcessEnv, args: &RecallArgs, presenter: &Presenter) ->
     let service = memories.service();
     let found = match &args.dir {
         Some(dir) if !dir.is_dir() => {
-            let message = format!("{} is no directory", dir.display());
+            let message = format!("{} is not a directory", dir.display());
             return Err(Usage::new(message, "name a folder of Markdown files").into());
         }
         Some(dir) => service.recall_in(dir, &query, HitFilter::All)?,

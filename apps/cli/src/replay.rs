@@ -97,7 +97,7 @@ fn refuse_what_is_none(sessions: &[Session]) -> Result<()> {
     }
     let name = sessions.first().map_or_else(String::new, |own| own.file.display().to_string());
     let hint = "transcripts of Everfold, Claude Code, Codex, Gemini CLI and pi are known";
-    Err(Refusal::new(format!("{name} is no transcript that is known"), hint).into())
+    Err(Refusal::new(format!("{name} is not a transcript that Everfold can read"), hint).into())
 }
 
 /// The causes of the bills of all sessions.
@@ -159,7 +159,8 @@ fn show(session: &Session, why: bool, picture: bool, presenter: &Presenter) -> R
     let Session { file, found } = session;
     let Outcome { lanes, reported, truth, beside_usd, threads } = &found.outcome;
     presenter.styled(TextStyle::Bold, &format!("{}\n", title(file)))?;
-    let format = found.about.format.map_or("no transcript that is known", |own| own.as_str());
+    let format =
+        found.about.format.map_or("not a transcript that Everfold can read", |own| own.as_str());
     let version = found.about.version.as_deref().unwrap_or("");
     let asides = match threads.saturating_sub(1) {
         0 => String::new(),
@@ -322,7 +323,7 @@ fn price(own: &Totals) -> String {
 }
 
 fn explain(lane: &LaneReport, presenter: &Presenter) -> Result<()> {
-    presenter.styled(TextStyle::Bold, &format!("dearest under {}\n", lane.policy))?;
+    presenter.styled(TextStyle::Bold, &format!("most expensive under {}\n", lane.policy))?;
     if lane.moments.is_empty() {
         return Ok(presenter.line("nothing had a price")?);
     }

@@ -110,7 +110,7 @@ fn show(report: &FirstReport, bill: f64, presenter: &Presenter) -> Result<()> {
             "\nwith the policy that Everfold replays, all that it spends included\n",
         )?;
         presenter.line(&format!(
-            "the dearest {}: {:.2} USD instead of {:.2} ({:.0} %), of it {:.2} in the background",
+            "the most expensive {}: {:.2} USD instead of {:.2} ({:.0} %), of it {:.2} in the background",
             counted(own.sessions as u64, "session"),
             own.everfold_usd,
             own.recorded_usd,

@@ -188,7 +188,7 @@ pub(crate) fn notes(agent: &Agent, session: &Session) -> Vec<String> {
     let refused = agent.settings().refused.iter().filter(is_never).count();
     if refused > 0 {
         notes.push(format!(
-            "{} not taken over, most likely from this repository; `everfold doctor` says \
+            "{} not applied, most likely from this repository; `everfold doctor` says \
              which and why",
             if refused == 1 {
                 "1 setting was".to_owned()

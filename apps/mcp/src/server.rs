@@ -174,7 +174,7 @@ impl ServerHandler for Server {
         let uri = request.uri;
         let unknown = |message: String| ErrorData::resource_not_found(message, None);
         let Some(id) = uri.strip_prefix(SCHEME).map(str::to_owned) else {
-            return Err(unknown(format!("{uri} is no address of a memory")));
+            return Err(unknown(format!("{uri} is not the address of a memory")));
         };
         let read = self.in_project(&context, move |project| project.text(&id)).await;
         let (text, _) = read.map_err(|error| unknown(error.to_string()))?;

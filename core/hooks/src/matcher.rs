@@ -17,7 +17,7 @@ pub enum Matcher {
 /// Why something is no matcher.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum MatcherError {
-    #[error("it is no text")]
+    #[error("it is not text")]
     NoText,
     #[error("{}", last_line(.0))]
     Pattern(#[from] regex::Error),
@@ -32,7 +32,7 @@ impl Classify for MatcherError {
 /// The lines before it draw the pattern.
 fn last_line(error: &regex::Error) -> String {
     let reason = error.to_string();
-    reason.lines().last().unwrap_or("it is no regular expression").trim().to_owned()
+    reason.lines().last().unwrap_or("it is not a regular expression").trim().to_owned()
 }
 
 impl Matcher {

@@ -77,6 +77,8 @@ limits! {
         thinking_budget_tokens: u64 = 8_000,
         /// How often one request is retried after a failure that may pass.
         max_retries: u32 = 10,
+        /// How often a request that nobody waits for is retried.
+        background_retries: u32 = 2,
         /// First wait before a retry, in milliseconds; it doubles each time.
         retry_base_ms: u64 = 500,
         /// Longest wait before a retry that the server did not ask for, in milliseconds.

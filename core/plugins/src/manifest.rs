@@ -49,8 +49,8 @@ pub enum JsonPart {
 /// Why a manifest describes no plugin.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ManifestError {
-    /// It is no JSON object.
-    #[error("its manifest is no JSON object: {reason}")]
+    /// It is not a JSON object.
+    #[error("its manifest is not a JSON object: {reason}")]
     NoObject {
         /// What is wrong with it.
         reason: String,

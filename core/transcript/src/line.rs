@@ -40,7 +40,7 @@ const SYNTHETIC: &str = "<synthetic>";
 ///
 /// # Errors
 ///
-/// When it is no JSON object.
+/// When it is not a JSON object.
 pub fn object(line: &[u8]) -> Result<Map<String, Value>, LineError> {
     match repair::parse(line)?.0 {
         Value::Object(fields) => Ok(fields),
@@ -118,7 +118,7 @@ pub enum Gap {
 /// Why a line was not read.
 #[derive(Debug, thiserror::Error)]
 pub enum LineError {
-    /// It is no JSON: torn, or never one.
+    /// It is not JSON: torn, or never one.
     #[error("the line is not JSON and was skipped: {0}")]
     Json(#[from] serde_json::Error),
     /// It is JSON, but no object.

@@ -38,6 +38,8 @@ pub struct ServerWish {
 pub struct RetryInput {
     /// How often the request was tried again already; 0 after the first try.
     pub attempt: u32,
+    /// How often it may be.
+    pub most: u32,
     pub failure: Failure,
     /// What the server wants.
     pub wish: ServerWish,
@@ -56,7 +58,7 @@ pub enum Retry {
 /// Decides about another try.
 #[must_use]
 pub fn decide(input: &RetryInput, limits: &Limits) -> Retry {
-    if input.attempt >= limits.max_retries || !may_pass(input) {
+    if input.attempt >= input.most || !may_pass(input) {
         return Retry::No;
     }
     match input.wish.wait(input.now) {
@@ -113,6 +115,7 @@ mod tests {
     fn input(failure: Failure) -> RetryInput {
         RetryInput {
             attempt: 0,
+            most: 10,
             failure,
             wish: ServerWish::default(),
             now: "2026-11-15T08:00:00Z".parse().unwrap(),
@@ -191,10 +194,11 @@ mod tests {
     proptest! {
         #[test]
         fn s6_no_header_makes_it_panic(attempt: u32, random: f64, text in "\\PC{0,30}", number: f64) {
-            let limits = Limits { max_retries: u32::MAX, ..Limits::default() };
+            let limits = Limits::default();
             for after in [text.clone(), number.to_string()] {
                 let input = RetryInput {
                     attempt,
+                    most: u32::MAX,
                     random,
                     wish: wish(&text, &after, &after),
                     ..input(Failure::Transport)

@@ -158,7 +158,7 @@ pub async fn dream(session: &mut Session, wish: DreamWish) -> Result<Dreaming, D
     let dreams = session.world.dreams.clone();
     let dreams = dreams.ok_or_else(|| nothing("memories are switched off"))?;
     if session.runtime.background.is_running(&QuerySource::Dream) {
-        return Err(nothing("a dream of this session runs already"));
+        return Err(nothing("this session is dreaming already"));
     }
     let keeps = wish.gates == Gates::Kept && wish.mode == Mode::Apply;
     if keeps && !session.config.flags.is_on(Flag::Dream) {

@@ -7,13 +7,13 @@
 //! part of a request: memories are brought in by recall, in later turns.
 
 pub mod host_review;
+mod job_reader;
 mod review_error;
 pub(crate) mod small_review;
 pub mod statement;
 
 use crate::background::TaskHandle;
-use crate::background::scheduler::PrefixUse;
-use crate::event::{EndReason, Event, Finder};
+use crate::event::{Event, Finder};
 use crate::memory::recall::topic;
 use crate::permit::{Remit, Room};
 use crate::session::fork::{self, Errand, Until};
@@ -281,29 +281,14 @@ impl Job {
             }
             Worth::Asking => {}
         }
-        scene.budget.allows(&QuerySource::Extract).await?;
-        let (mut kept, usage) = match reader {
-            JobReader::Small(review) => {
-                let asked = review.run(&scene, &found);
-                let done = review.scheduler.run(PrefixUse::None, task.cancel(), asked).await;
-                if matches!(done, Err(ReviewError::NoList)) {
-                    scene.state.small_is_unfit();
-                }
-                done?
-            }
-            JobReader::Fork { fork, keeper } => {
-                let told = scene.directive(&found).await?;
-                keeper.begin(found.testimony.clone());
-                let report = fork.directed(told).run(task.cancel().clone()).await;
-                for denial in &report.end.denials {
-                    tracing::info!(tool = denial.name, input = %denial.input, "refused to a review");
-                }
-                let reason = report.end.reason;
-                // What failed is looked at again after the next turn.
-                if !(reason.is_success() || matches!(reason, EndReason::TooManyRequests(_))) {
-                    return Err(ReviewError::Early(reason));
-                }
-                (keeper.kept(), report.end.usage)
+        let (mut kept, usage) = match reader.ask(&scene, &found, task).await {
+            Ok(done) => done,
+            Err(error) => {
+                // It is looked at again after the next turn. What the person
+                // asked for in so many words waits for no model.
+                let kept = scene.keep_by_rule(&found, WishRules::ExplicitOnly).await?;
+                remembered(&kept, Finder::Rule).into_iter().for_each(|event| task.tell(event));
+                return Err(error);
             }
         };
         if kept.iter().all(|kept| kept.memory().is_none()) {

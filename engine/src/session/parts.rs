@@ -65,7 +65,7 @@ pub(super) fn permit(id: &SessionId, world: &World, config: &Config) -> Permit {
     Permit::new(config.permissions.mode, &config.permissions.rules, places)
 }
 
-/// What its commands are held to (S12): nothing where that is not to be had,
+/// What its commands are held to (S12): nothing where that is not available,
 /// because then each of them is asked about.
 pub(super) fn confinement(config: &Config, permit: &Permit) -> Confinement {
     match &config.permissions.confinement {

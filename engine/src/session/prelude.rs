@@ -145,7 +145,7 @@ pub(crate) const SERVER_NAME: &str = "web_search";
 /// The form of the tool that every current model takes.
 const SERVER_TYPE: &str = "web_search_20250305";
 
-/// The tool as a request declares it; none where it is not to be had.
+/// The tool as a request declares it; none where it is not available.
 pub(crate) fn web_search(session: &Session) -> Option<Value> {
     let offered = session.config.models.offers.web_search
         && session.world.model.dialect() == Dialect::Anthropic

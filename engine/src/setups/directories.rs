@@ -9,7 +9,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DirectoryError {
     /// Nothing is there, or no directory.
-    #[error("{} is no directory", .0.display())]
+    #[error("{} is not a directory", .0.display())]
     NoDirectory(PathBuf),
     /// Tools may work there already.
     #[error("tools may work in {} already", .0.display())]
@@ -20,7 +20,7 @@ pub enum DirectoryError {
 /// is seen from the working directory.
 ///
 /// # Errors
-/// If it is no directory, or tools may work there already.
+/// If it is not a directory, or tools may work there already.
 pub async fn add(session: &mut Session, dir: &Path) -> Result<PathBuf, DirectoryError> {
     let path = session.context.cwd().join(dir);
     let stat = session.world.files.stat(&path).await;

@@ -4,7 +4,7 @@
 //! Text comes in as Read shows it, in a reminder behind the message; a
 //! directory as a list of its files; pictures and PDFs as blocks of the
 //! message. What is outside of the places where tools work is asked for, as it
-//! is for Read. A name that is no file stays a word.
+//! is for Read. A name that is not a file stays a word.
 
 mod parse;
 

@@ -240,7 +240,7 @@ async fn compact_by(
     Ok(report)
 }
 
-/// A summary by a model; where that is not to be had, one of our own.
+/// A summary by a model; where that is not available, one of our own.
 async fn summarised(
     session: &mut Session,
     plan: &Plan,

@@ -36,7 +36,7 @@ pub const PLACE: &str = "session-memory/summary.md";
 pub enum NotesError {
     #[error("the notes cannot be used: {0}")]
     File(#[from] FileError),
-    /// The file is no text.
+    /// The file is not text.
     #[error("the notes in {0} are not UTF-8; move the file away, and new ones are made")]
     NotText(PathBuf),
     /// There is nothing to take notes of, or nobody to take them.
@@ -78,7 +78,7 @@ pub fn notes_path(session: &Session) -> PathBuf {
 /// The notes as they are; none where there are none yet.
 ///
 /// # Errors
-/// If what is there is no text file of a size that can be read, or a link
+/// If what is there is not text file of a size that can be read, or a link
 /// that leads elsewhere.
 pub async fn notes(session: &Session) -> Result<Option<NotesFile>, NotesError> {
     let most = session.config.limits.notes.file_bytes;

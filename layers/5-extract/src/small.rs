@@ -93,7 +93,7 @@ struct Found {
     body: String,
 }
 
-/// The memories of an answer, as they are proposed; none where it is no list.
+/// The memories of an answer, as they are proposed; none where it is not a list.
 #[must_use]
 pub fn proposals(
     answer: &str,

@@ -357,7 +357,7 @@ fn edits(texts: &Texts, now: &Stored) -> Vec<SwapEdit> {
     let paths: BTreeSet<&String> = texts.keys().chain(now.files.keys()).collect();
     for path in paths {
         let file = now.files.get(path);
-        // What is no text is nobody's to change.
+        // What is not text is nobody's to change.
         if file.is_some_and(|file| file.text.is_none()) {
             continue;
         }

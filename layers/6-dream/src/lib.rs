@@ -57,7 +57,7 @@ pub struct DreamRules<'a> {
     pub extract: &'a ExtractLimits,
 }
 
-/// The texts of a store. What is no text is left alone by every dream.
+/// The texts of a store. What is not text is left alone by every dream.
 #[must_use]
 pub fn texts(stored: &Stored) -> Texts {
     let text = |(path, file): (&String, &_)| Some((path.clone(), text_of(file)?.to_owned()));

@@ -219,7 +219,7 @@ fn is_sign(sign: char) -> bool {
 /// Why a file is no tokenizer.
 #[derive(Debug, thiserror::Error)]
 pub enum TokenizerFault {
-    /// It is no JSON of the form.
+    /// It is not JSON of the form.
     #[error("{0}")]
     NotJson(serde_json::Error),
     /// It is of another kind.

@@ -312,7 +312,7 @@ fn hold(path: &Path) -> Option<Lock> {
             Ok(Some(lock)) => return Some(lock),
             Ok(None) if started.elapsed() < WAIT => std::thread::sleep(PAUSE),
             Ok(None) => {
-                tracing::warn!("the lock for keeping memories was not to be had");
+                tracing::warn!("the lock for keeping memories was not available");
                 return None;
             }
             // Nothing was kept here yet, or nothing can be written: the store

@@ -107,7 +107,7 @@ impl Card {
         TopicHead { path, bytes: self.mark.bytes, modified: self.modified, front, fault: None }
     }
 
-    /// What would be known of a memory that is no file yet.
+    /// What would be known of a memory that is not a file yet.
     #[must_use]
     pub fn of_text(path: &str, text: &str, modified: Timestamp) -> Self {
         let memory = Memory::parse(text);

@@ -62,7 +62,7 @@ pub enum Error {
         /// How far, and what to do.
         reason: String,
     },
-    /// A file that has to be changed is no text.
+    /// A file that has to be changed is not text.
     #[error("{path} is not UTF-8; convert it before it can be changed")]
     NotText { path: String },
     /// The text cannot be changed as asked.

@@ -7,7 +7,7 @@ use everfold_window::Refusal;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ContextError {
     /// It has no role that a conversation knows, or no content.
-    #[error("this is no message: {reason}")]
+    #[error("this is not a message: {reason}")]
     NoMessage {
         /// What is wrong with it.
         reason: &'static str,

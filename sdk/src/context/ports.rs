@@ -179,7 +179,7 @@ impl LocalFiles {
     }
 }
 
-/// The start of a text file; none of what cannot be read, or is no text.
+/// The start of a text file; none of what cannot be read, or is not text.
 fn head(path: &Path, max_bytes: u64) -> Option<String> {
     let mut bytes = everfold_disk::read_regular(path, u64::MAX).ok()?;
     bytes.truncate(usize::try_from(max_bytes).unwrap_or(usize::MAX));

@@ -55,7 +55,7 @@ impl Root {
     /// As [`Root::remove_lazily`] of a file, and gives what was removed.
     ///
     /// # Errors
-    /// If it leads out, is no file or cannot be removed.
+    /// If it leads out, is not a file or cannot be removed.
     pub fn take(&self, path: &Path) -> Result<Option<HeldFile>, Error> {
         let target = self.inside(path)?;
         let there = self.dir.symlink_metadata(&target);

@@ -185,7 +185,7 @@ fn s6_things_in_the_way_are_named() {
     root.write(p("d/f"), b"x").unwrap();
     assert!(matches!(root.write(p("d"), b"x"), Err(Error::IsDirectory { .. })));
     assert!(matches!(root.read(p("d"), 9), Err(Error::IsDirectory { .. })));
-    assert!(root.write(p("d/f/g"), b"x").is_err(), "a file is no directory");
+    assert!(root.write(p("d/f/g"), b"x").is_err(), "a file is not a directory");
     let fifo = dir.path().join("pipe");
     rustix::fs::mknodat(
         rustix::fs::CWD,

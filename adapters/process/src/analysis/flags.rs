@@ -87,7 +87,7 @@ pub(super) fn sort<'a>(
         if let Some(name) = awaited {
             match words.next() {
                 Some(value) if value.is_option() || value.expands_at.is_some() => {
-                    return refuse(format!("`{}` is no plain value for `{name}`", value.text));
+                    return refuse(format!("`{}` is not a plain value for `{name}`", value.text));
                 }
                 Some(value) => {
                     let text = value.is_fixed().then(|| value.text.clone());

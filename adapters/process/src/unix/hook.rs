@@ -32,7 +32,7 @@ pub async fn run_hook(config: &ShellConfig, call: HookCall, first: Option<FirstL
 /// Why a handler was not started.
 #[derive(Debug, thiserror::Error)]
 enum NotStarted {
-    #[error("{0} is no program")]
+    #[error("{0} is not a program")]
     NoProgram(String),
     #[error(transparent)]
     Pipes(#[from] io::Error),

@@ -4,7 +4,7 @@
 //! What stays as it is inside of a directory that may be written, and what is
 //! hidden, needs a mount namespace of its own: [`namespace`], entered by this
 //! program where it can be (`sandbox_entered`), or made by bubblewrap. Beneath it are Landlock and a filter of system calls
-//! ([`restriction`]). What is not to be had in full is not had at all: the
+//! ([`restriction`]). What is not available in full is left out: the
 //! command is not run.
 
 #[cfg(target_os = "linux")]

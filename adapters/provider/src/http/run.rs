@@ -9,7 +9,7 @@ use super::client::Transport;
 use super::failure::{Failed, is_final, tried};
 use super::patience::Patience;
 use bytes::Bytes;
-use everfold_kernel::ports::{ModelError, ModelEvent, ModelStream};
+use everfold_kernel::ports::{ModelCall, ModelError, ModelEvent, ModelStream};
 use everfold_kernel::{RequestId, Timestamp};
 use everfold_wire::errors::{classify, is_spent};
 use everfold_wire::headroom;
@@ -42,13 +42,20 @@ pub(crate) fn stream(
     transport: Arc<Transport>,
     dialogue: Dialogue,
     headers: HeaderMap,
-    body: Bytes,
+    call: ModelCall,
 ) -> ModelStream {
+    let limits = &transport.limits;
+    let retries = if call.source.is_metered() {
+        limits.background_retries.min(limits.max_retries)
+    } else {
+        limits.max_retries
+    };
     let run = Run {
+        retries,
         transport,
         dialogue,
         headers,
-        body,
+        body: call.body,
         attempt: 0,
         began: None,
         started: false,
@@ -63,7 +70,10 @@ struct Run {
     dialogue: Dialogue,
     headers: HeaderMap,
     body: Bytes,
-    /// How often the request was tried again.
+    /// How often it may be tried again: nobody waits for most of what is done in
+    /// the background, and it is done later.
+    retries: u32,
+    /// How often it was.
     attempt: u32,
     /// When the first try began.
     began: Option<Instant>,
@@ -135,7 +145,7 @@ impl Run {
 
     /// How many tries there are at most.
     fn most(&self) -> u32 {
-        self.transport.limits.max_retries.saturating_add(1)
+        self.retries.saturating_add(1)
     }
 
     fn tell_wait(&mut self, waited: Duration, what: &str) {
@@ -280,6 +290,7 @@ impl Run {
         let decision = decide(
             &RetryInput {
                 attempt: self.attempt,
+                most: self.retries,
                 failure: failed.failure,
                 wish: failed.wish,
                 now: Timestamp::now(),

@@ -23,7 +23,7 @@ pub(super) fn may_say(transcript: &Path, line: &[u8], terms: &SearchTerms) -> bo
     })
 }
 
-/// The file of a result; none where its id is no file name as it is.
+/// The file of a result; none where its id is not a file name as it is.
 fn file(transcript: &Path, id: &str) -> Option<PathBuf> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     let directory = transcript.with_extension("").join(RESULTS_DIR);

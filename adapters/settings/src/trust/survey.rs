@@ -168,7 +168,7 @@ impl Survey<'_> {
         }
     }
 
-    /// `.mcp.json`. One that is no JSON may be read by others; it is asked about.
+    /// `.mcp.json`. One that is not JSON may be read by others; it is asked about.
     fn servers(&mut self) {
         let path = self.tree.root.join(SERVERS_FILE);
         let Ok(Some(bytes)) = read_capped(&path) else { return };

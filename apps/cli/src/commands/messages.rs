@@ -151,7 +151,7 @@ pub(super) async fn unsnip(cx: &mut CommandContext, name: &str) -> Result<Flow> 
             compaction::undo_decision(&mut cx.session, &entry.record).await?;
             tell(cx, Ok("the model sees it again".to_owned()))
         }
-        Ok(entry) => tell(cx, Err(anyhow!("message {} is no snip", entry.number))),
+        Ok(entry) => tell(cx, Err(anyhow!("message {} is not a snip", entry.number))),
         Err(why) => tell(cx, Err(why)),
     }
 }

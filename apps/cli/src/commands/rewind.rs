@@ -44,7 +44,7 @@ pub(super) async fn run(cx: &mut CommandContext, text: &str) -> Result<Flow> {
 }
 
 fn unknown(cx: &CommandContext, name: &str) -> Result<Flow> {
-    tell(cx, Err(anyhow!("no point is {name:?}; /rewind lists them")))
+    tell(cx, Err(anyhow!("there is no point {name:?}; /rewind lists them")))
 }
 
 fn named(points: &[Point], name: &str) -> Option<RecordId> {

@@ -52,7 +52,7 @@ fn list(cx: &CommandContext) -> Result<()> {
     let mut tasks = cx.session.background().list();
     tasks.extend(cx.agent.world().shell.jobs().iter().map(task_of));
     if tasks.is_empty() {
-        return Ok(cx.presenter.line("nothing runs in the background")?);
+        return Ok(cx.presenter.line("nothing is running in the background")?);
     }
     let now = Timestamp::now();
     let rows: Vec<Vec<String>> = tasks
@@ -93,7 +93,7 @@ fn say(cx: &CommandContext, text: &str) -> Result<()> {
 }
 
 pub(crate) fn none(id: &str) -> String {
-    format!("nothing of the name {id} runs; /tasks lists what there is")
+    format!("nothing called {id} is running; /tasks lists what there is")
 }
 
 /// What is said of a task while a turn runs: the end of an agent.

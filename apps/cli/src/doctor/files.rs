@@ -16,7 +16,7 @@ const NAMED: usize = 5;
 pub(super) async fn look(agent: &Agent) -> Vec<Finding> {
     let root = agent.home().root();
     if root.exists() && !root.is_dir() {
-        let message = format!("{} is the home directory, and is no directory", root.display());
+        let message = format!("{} is the home directory, and is not a directory", root.display());
         let fix = "move it away, or set EVERFOLD_HOME";
         return vec![Finding::new(Severity::Error, AREA, message).fix(fix)];
     }

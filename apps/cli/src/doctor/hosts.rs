@@ -50,7 +50,7 @@ fn programs(sight: &HostSight) -> Vec<Finding> {
         let message = match path.canonicalize() {
             Err(_) => format!("{title} calls {shown}, which is not there"),
             Ok(real) if own.as_ref() != Some(&real) => {
-                format!("{title} calls {shown}, another Everfold than this one")
+                format!("{title} calls {shown}, a different Everfold")
             }
             Ok(_) => return None,
         };

@@ -65,7 +65,7 @@ fn choice(agent: &Agent, served: &Served) -> Option<Finding> {
             Some(warn(message).fix("use --model with one of those above"))
         }
         Some(own) if own.window.is_none() => {
-            let message = format!("nobody says how large the window of {model} is");
+            let message = format!("the window of {model} is not known");
             let fix = match served.kind {
                 ServerKind::Ollama => "set OLLAMA_CONTEXT_LENGTH where Ollama runs",
                 _ => "set EVERFOLD_CONTEXT_WINDOW to what the server was started with",

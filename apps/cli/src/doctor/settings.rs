@@ -26,10 +26,10 @@ pub(super) fn look(agent: &Agent) -> Vec<Finding> {
     }
     for refused in &resolved.refused {
         let key = dotted(&refused.pointer);
-        let message = format!("{key} was not taken over ({}): {}", refused.origin, refused.reason);
+        let message = format!("{key} was not applied ({}): {}", refused.origin, refused.reason);
         let own = agent.home().settings();
         let fix = if refused.opens_with_trust() {
-            format!("`everfold trust` takes it over; or set {key} in {}", own.display())
+            format!("`everfold trust` applies it; or set {key} in {}", own.display())
         } else {
             format!("if you want it, set {key} in {}", own.display())
         };
@@ -54,7 +54,7 @@ fn models(agent: &Agent) -> Vec<Finding> {
     for model in names {
         let spec = config.models.table.spec(model);
         if spec.window.is_none() {
-            let message = format!("nothing is known of the model {model}; its window is a guess");
+            let message = format!("the model {model} is not known; its window is a guess");
             let fix = format!("set everfold.models.\"{model}\".window, or correct the name");
             findings.push(Finding::new(Severity::Warning, "model", message).fix(fix));
         }

@@ -98,7 +98,7 @@ fn sandbox(agent: &Agent) -> Vec<Finding> {
     let mut findings = vec![Finding::new(Severity::Info, PLATFORM, message)];
     if agent.settings().settings.everfold.sandbox.enabled {
         let message =
-            "everfold.sandbox is on and cannot be had: every shell command is asked about";
+            "everfold.sandbox is on but not available: every shell command is asked about";
         let fix = "install bubblewrap or allow user namespaces (Linux 6.2 or newer with Landlock), \
                    or set everfold.sandbox.enabled to false";
         findings.push(Finding::new(Severity::Warning, PLATFORM, message).fix(fix));

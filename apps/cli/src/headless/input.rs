@@ -88,7 +88,7 @@ impl Piped {
         let text = String::from_utf8_lossy(bytes).into_owned();
         let broken = std::str::from_utf8(bytes).is_err();
         let note =
-            broken.then(|| "standard input is not all UTF-8; what is not was replaced".to_owned());
+            broken.then(|| "parts of standard input are not UTF-8 and were replaced".to_owned());
         Ok(Self { text, note })
     }
 }

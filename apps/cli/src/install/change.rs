@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// Largest file that is changed, in bytes.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
-/// A file as it is and as it is to be; none is no file.
+/// A file as it is and as it is to be; none is not a file.
 pub(super) struct Change {
     pub(super) path: PathBuf,
     pub(super) now: Option<String>,
@@ -66,7 +66,7 @@ pub(super) fn read(path: &Path) -> Result<Option<String>> {
             return Err(error).with_context(|| format!("{} cannot be read", path.display()));
         }
         Ok(about) if !about.is_file() || about.len() > MAX_BYTES => {
-            let message = format!("{} is no file that can be changed", path.display());
+            let message = format!("{} is not a file that can be changed", path.display());
             return Err(Refusal::new(message, "see what it is").into());
         }
         Ok(_) => {}

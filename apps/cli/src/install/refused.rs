@@ -35,13 +35,16 @@ impl Refused {
                 let place = place(text, broken.at);
                 let wanted = broken.wanted;
                 let message = format!(
-                    "{path} is no JSON: {wanted} was expected {place}; nothing was changed"
+                    "{path} is not JSON: {wanted} was expected {place}; nothing was changed"
                 );
                 Refusal::new(message, fix)
             }
             Self::NotToml { at, said } => {
                 let place = place(text, *at);
-                Refusal::new(format!("{path} is no TOML: {said} {place}; nothing was changed"), fix)
+                Refusal::new(
+                    format!("{path} is not TOML: {said} {place}; nothing was changed"),
+                    fix,
+                )
             }
             Self::InTheWay(key) => {
                 let message = format!(

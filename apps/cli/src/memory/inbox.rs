@@ -236,7 +236,7 @@ impl Bench<'_> {
         }
         let done = if changed { "changed" } else { "left as it was:" };
         self.presenter.line(&format!("{done} proposal {id}"))?;
-        let hint = format!("to take it over: `everfold memory inbox accept {id}{}`", tier.flag());
+        let hint = format!("to accept it: `everfold memory inbox accept {id}{}`", tier.flag());
         self.presenter.note(TextStyle::Dim, &hint);
         Ok(())
     }

@@ -130,7 +130,7 @@ impl Bench<'_> {
         let read = store.read(&topic.path)?;
         let note = read.note.map(|note| match note {
             Note::Cut { bytes } => format!("it has {bytes} bytes; only its start is shown"),
-            Note::NotUtf8 => "it is not all UTF-8; what is not was replaced".to_owned(),
+            Note::NotUtf8 => "parts of it are not UTF-8 and were replaced".to_owned(),
         });
         let memory = Memory::parse(&read.text);
         if named.json {

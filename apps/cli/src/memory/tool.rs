@@ -3,7 +3,7 @@
 //!
 //! Standard input holds inputs of the tool, or whole `tool_use` blocks, one
 //! after the other; each is answered by a line. What the model did wrong is an
-//! answer for the model. What is no JSON ends the program.
+//! answer for the model. What is not JSON ends the program.
 
 use super::Bench;
 use crate::args::memory::Tier;
@@ -25,7 +25,7 @@ impl Bench<'_> {
         let calls = Deserializer::from_reader(std::io::stdin().lock()).into_iter::<Value>();
         let mut count = 0_usize;
         for call in calls {
-            let call = call.map_err(|error| usage(&format!("the input is no JSON ({error})")))?;
+            let call = call.map_err(|error| usage(&format!("the input is not JSON ({error})")))?;
             Presenter::json_line(&answer(&desk, call))?;
             count += 1;
         }

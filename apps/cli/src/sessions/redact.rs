@@ -26,7 +26,7 @@ pub(super) fn run(
         }))?);
     }
     for path in &done.unread {
-        let told = format!("note: {} is no text, and was left as it is", path.display());
+        let told = format!("note: {} is not text, and was left as it is", path.display());
         presenter.note(TextStyle::Yellow, &told);
     }
     if done.files.is_empty() {

@@ -57,6 +57,22 @@ fn l5_19_q8_without_a_key_the_program_keeps_by_rule_and_says_so() {
 }
 
 #[test]
+fn l5_37_what_was_asked_for_is_kept_though_the_review_fails() {
+    let server =
+        TestServer::with_handler(ServerRules::default(), |request| match request.source() {
+            "extract" => Reply::error(500, "out of order"),
+            _ => Reply::text("I will."),
+        });
+    let desk = Desk { files: TempHome::new().unwrap(), server: Some(server.unwrap()) };
+    let ran = run(&desk, &["-p", "Remember that we deploy on Fridays."], None);
+    let told = "note: memory: saved project/we-deploy-on-fridays.md (by rule, without a model)";
+    assert!(ran.err.contains(told), "{}", ran.err);
+    // Nobody waits for it, and it is done later: it is not tried for a minute.
+    let tries = desk.server().requests_of("extract").len();
+    assert!((1..=3).contains(&tries), "{tries}");
+}
+
+#[test]
 fn l5_15_l5_27_a_conversation_tells_what_was_saved_and_what_it_cost() {
     let desk = keeping();
     let ran = run(&desk, &[], Some(&format!("{PROMPT}\n")));

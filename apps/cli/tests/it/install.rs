@@ -186,7 +186,7 @@ fn x2_what_cannot_be_changed_is_said_and_nothing_is() {
     let before = snapshot(&desk.files.home());
     let ran = desk.run(&["install", "claude"]).failed(1);
     assert!(
-        ran.err.contains(".claude.json is no JSON") && ran.err.contains("line 2, column 3"),
+        ran.err.contains(".claude.json is not JSON") && ran.err.contains("line 2, column 3"),
         "{}",
         ran.err
     );

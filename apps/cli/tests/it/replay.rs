@@ -74,7 +74,7 @@ fn pc7_c3_transcripts_of_others_are_shown_as_a_table_and_a_picture() {
         "1 × a part of type input_hologram (first on line 15)",
         "summarize-at-80",
         "tokens of each request",
-        "dearest under recorded",
+        "most expensive under recorded",
         "all 2 sessions",
     ] {
         assert!(shown.contains(part), "no {part:?} in {shown}");
@@ -131,7 +131,11 @@ fn pc13_a_file_that_is_no_transcript_is_said_to_be_none() {
     {
         let path = file(&desk, name, text).display().to_string();
         let ran = desk.run(&["replay", &path]).failed(1);
-        assert!(ran.err.contains("is no transcript that is known"), "{name}: {}", ran.err);
+        assert!(
+            ran.err.contains("is not a transcript that Everfold can read"),
+            "{name}: {}",
+            ran.err
+        );
     }
 }
 

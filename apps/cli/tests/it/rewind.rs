@@ -46,7 +46,7 @@ fn q12_rewind_line_by_line() {
         assert!(ran.out.contains(part), "{part}: {}", ran.out);
     }
     assert!(
-        ran.err.contains("no point is \"9\"") && ran.err.contains("summarize-up-to"),
+        ran.err.contains("there is no point \"9\"") && ran.err.contains("summarize-up-to"),
         "{}",
         ran.err
     );

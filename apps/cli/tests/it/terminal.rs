@@ -283,7 +283,7 @@ fn u8_what_is_not_known_is_answered_with_the_nearest() {
     for (command, told) in [
         ("/hooks", "there are none"),
         ("/agents", "explore"),
-        ("/add-dir nowhere", "is no directory"),
+        ("/add-dir nowhere", "is not a directory"),
     ] {
         terminal.says(command);
         terminal.sees(told);

@@ -205,7 +205,7 @@ fn l4_14_a_snip_hides_and_is_undone_in_a_new_process() {
     let ran = talk(&desk, &["-c"], &["still hidden?", "/unsnip", "/unsnip 2", "/expand 1"]);
     assert!(!last_request(&desk).contains("secret plan"));
     assert!(ran.out.contains("stand-in"), "{}", ran.out);
-    assert!(ran.err.contains("message 2 is no snip"), "{}", ran.err);
+    assert!(ran.err.contains("message 2 is not a snip"), "{}", ran.err);
     assert!(ran.err.contains("/unsnip 1 puts them back"), "{}", ran.err);
     let undo = format!("/unsnip {id}");
     let ran = talk(&desk, &["-c"], &[&undo, "and now?", &undo, "/snip 9 1 2", "/snip 4 1"]);

@@ -144,7 +144,7 @@ impl App {
         let name = file.as_ref().and_then(|file| file.file_stem()).filter(|_| self.opens());
         match name.map(|name| format!("memory edit {}", name.to_string_lossy())) {
             Some(command) if self.phase == Phase::Rest => return self.command(&command),
-            Some(_) => self.say("not while something runs"),
+            Some(_) => self.say("not while something is running"),
             None => self.say("no memory to edit"),
         }
         Vec::new()

@@ -73,7 +73,7 @@ impl App {
             ("stop" | "say", ..) => return None,
             (id, ..) => return Some(self.open(Box::new(WatchPanel::new(hands, id)))),
         };
-        let missing = || format!("nothing of the name {id} runs; /tasks lists what there is");
+        let missing = || format!("nothing called {id} is running; /tasks lists what there is");
         self.notice(TextStyle::Dim, said.unwrap_or_else(missing));
         Some(Vec::new())
     }
@@ -117,7 +117,7 @@ impl App {
     /// Asks the worker for what changes the session.
     fn ask(&mut self, ask: Ask) -> Vec<Act> {
         if self.phase != Phase::Rest {
-            self.notice(TextStyle::Yellow, "something runs; Esc stops it, then try again");
+            self.notice(TextStyle::Yellow, "something is running; Esc stops it, then try again");
             return Vec::new();
         }
         self.written.clear();

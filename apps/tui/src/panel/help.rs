@@ -27,7 +27,7 @@ const KEYS: &[(&str, &str)] = &[
     ("Ctrl-B", "send the running command to the background; else, what runs there"),
     ("PgUp, PgDn, wheel", "scroll"),
     ("Ctrl-S", "let the mouse select text instead of scrolling, and back"),
-    ("Ctrl-L, Ctrl-Z", "draw anew; go to sleep"),
+    ("Ctrl-L, Ctrl-Z", "redraw; suspend"),
     ("@PATH", "a file goes along with the message"),
     ("!COMMAND", "your shell runs it"),
     ("#SENTENCE", "it is kept as a memory"),

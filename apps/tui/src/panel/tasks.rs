@@ -89,7 +89,7 @@ impl TasksPanel {
         let now = Timestamp::now();
         let rows = self.hands.list().iter().map(|task| row(task, now)).collect();
         let head = ["id", "state", "for", "name", "doing"].map(str::to_owned).to_vec();
-        let empty = "nothing runs in the background".to_owned();
+        let empty = "nothing is running in the background".to_owned();
         self.rows.set(Table { head, rows, empty });
     }
 }
@@ -140,7 +140,9 @@ fn about(hands: &Hands, id: &str, letter: char, said: &mut String) -> PanelAct {
         'x' if hands.stop(id) => *said = format!("{id} is being stopped"),
         'x' => *said = format!("{id} has ended already"),
         'm' if is_agent(&task) => return PanelAct::Put(format!("/tasks say {id} ")),
-        'm' => *said = format!("{id} is no agent that runs; only those can be written to"),
+        'm' => {
+            *said = format!("{id} is not a running agent; only running agents can be written to")
+        }
         _ => {}
     }
     PanelAct::Stay
@@ -221,7 +223,7 @@ impl Panel for WatchPanel {
     fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: Theme) {
         let mut area = area;
         let Some(task) = self.hands.find(&self.id) else {
-            let text = format!("nothing of the name {} runs; /tasks lists what there is", self.id);
+            let text = format!("nothing called {} is running; /tasks lists what there is", self.id);
             return rows::line(&text, theme.dim(), &mut area, buf);
         };
         if !task.phase.is_empty() {

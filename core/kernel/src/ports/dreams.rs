@@ -102,7 +102,7 @@ pub struct Stored {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredFile {
-    /// What it says; none where it is no text or too large, so that nobody
+    /// What it says; none where it is not text or too large, so that nobody
     /// touches it.
     pub text: Option<String>,
     /// Names this content: two files with the same one hold the same.

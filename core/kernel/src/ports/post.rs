@@ -224,7 +224,9 @@ pub enum Consent {
 /// Why a letter could not be sent or fetched.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PostError {
-    #[error("{text:?} is no address; use a name, *, uds:/path/of/a/socket or bridge:SESSION-ID")]
+    #[error(
+        "{text:?} is not an address; use a name, *, uds:/path/of/a/socket or bridge:SESSION-ID"
+    )]
     BadAddress { text: String },
     /// It cannot be a name.
     #[error(
@@ -237,7 +239,9 @@ pub enum PostError {
     #[error("this session is in no team; start it with --team NAME --agent-name N")]
     NoTeam,
     /// Somebody runs under our name.
-    #[error("{name} of team {team} runs already; choose another --agent-name, or end the other")]
+    #[error(
+        "{name} of team {team} is already running; choose another --agent-name, or end the other"
+    )]
     NameTaken { name: String, team: String },
     /// It is not ours to write to (S17).
     #[error("{path} is not written to: {reason}")]

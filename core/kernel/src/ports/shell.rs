@@ -165,7 +165,7 @@ pub enum ShellError {
     /// Its output file could not be made.
     #[error("the output file {path} could not be made: {message}")]
     Output { path: PathBuf, message: String },
-    /// The sandbox that it asks for is not to be had here.
+    /// The sandbox that it asks for is not available here.
     #[error("the command was not run: it needs a sandbox, and {message}")]
     NoSandbox {
         /// Why not.

@@ -22,7 +22,7 @@ type Fields = Map<String, Value>;
 ///
 /// # Errors
 ///
-/// When it is no JSON object, or a message without an id. The caller skips
+/// When it is not a JSON object, or a message without an id. The caller skips
 /// such a line and says so.
 pub fn decode(line: &[u8]) -> Result<Decoded, LineError> {
     Ok(restored(decoded(parse(line)?)?))
@@ -190,7 +190,7 @@ fn provenance(fields: &Fields) -> Vec<BlockProvenance> {
     entries.map(|entries| entries.iter().map(read).collect()).unwrap_or_default()
 }
 
-/// Takes the blocks out of a content; leaves it alone where it is no list of
+/// Takes the blocks out of a content; leaves it alone where it is not a list of
 /// them, so that the line can be kept whole.
 fn blocks(value: &mut Value) -> Option<Vec<Block>> {
     let items = value.as_array_mut().filter(|items| items.iter().all(Value::is_object))?;

@@ -68,7 +68,7 @@ const WINDOWS: [&str; 7] = [
 ];
 
 impl Inventory {
-    /// What the answer of `/v1/models` says; none where it is no list of models.
+    /// What the answer of `/v1/models` says; none where it is not a list of models.
     #[must_use]
     pub fn of_models(answer: &Value) -> Option<Self> {
         let list = answer.get("data").or_else(|| answer.get("models"))?.as_array()?;

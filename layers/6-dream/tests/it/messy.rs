@@ -96,7 +96,7 @@ fn l6_9_it_says_what_it_did_and_what_it_leaves_to_others() {
     assert!(seen.contains("may contradict each other: \"Deploys go out on"), "{seen}");
     assert!(seen.contains("plain.md has no description"), "{seen}");
     assert!(seen.contains("when.md has a relative date, and its day is not known"), "{seen}");
-    assert!(seen.contains("huge.md is no text"), "{seen}");
+    assert!(seen.contains("huge.md is not text"), "{seen}");
     assert!(done.texts.contains_key("deploys.md") && done.texts.contains_key("deploy.md"));
     assert_eq!(never_used(&store), ["ui-1.md (shown 4 times)"]);
     assert!(report.summary().starts_with("4 merged, "), "{}", report.summary());

@@ -142,7 +142,7 @@ fn copy_place() -> PathBuf {
 /// What is wrong with a file of a copy.
 #[derive(Debug, thiserror::Error)]
 enum Flaw {
-    #[error("it is no plain file")]
+    #[error("it is not a plain file")]
     NoFile,
     #[error("it is not UTF-8")]
     NoText,

@@ -113,7 +113,7 @@ impl Arrivals {
 /// What is wrong with a file before it is looked into.
 fn fault(path: &str, file: &TeamFile, most: u64) -> Option<String> {
     if file.kind == TeamFileKind::Other {
-        return Some("it is a link or something else that is no file".to_owned());
+        return Some("it is a link or something else that is not a file".to_owned());
     }
     if file.bytes > most {
         return Some(format!("it has {} bytes, and at most {most} are taken in", file.bytes));

@@ -67,10 +67,10 @@ impl HostEvent {
 #[derive(Debug, thiserror::Error)]
 pub enum HostCallError {
     /// It is JSON, but no object.
-    #[error("the input of the hook is no JSON object")]
+    #[error("the input of the hook is not a JSON object")]
     NoObject,
-    /// It is no JSON.
-    #[error("the input of the hook is no JSON: {0}")]
+    /// It is not JSON.
+    #[error("the input of the hook is not JSON: {0}")]
     NoJson(#[source] serde_json::Error),
     /// Nobody says what happened.
     #[error("neither the command nor the input names an event")]

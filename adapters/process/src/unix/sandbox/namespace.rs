@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 pub(crate) const ENTER: &str = "__enter-sandbox";
 
 /// Why there is none.
-pub(super) const NONE: &str = "a mount namespace of its own is not to be had (user namespaces are off, and \
+pub(super) const NONE: &str = "a mount namespace of its own is not available (user namespaces are off, and \
     bubblewrap is not installed or may not be used)";
 
 /// How a namespace is made.

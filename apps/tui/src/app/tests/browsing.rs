@@ -52,7 +52,7 @@ fn q9_files_of_a_cell_are_opened_and_a_memory_is_edited() {
     assert_eq!(files, &[PathBuf::from("/m/dates.md"), "/m/style.md".into()]);
     app.phase = Phase::Turn { since: Instant::now(), doing: String::new() };
     assert!(press(&mut app, 'e').is_empty());
-    assert!(see(&mut app).contains("not while something runs"));
+    assert!(see(&mut app).contains("not while something is running"));
     app.phase = Phase::Rest;
     press(&mut app, 'e');
     assert_eq!(app.waiting, ["/memory edit dates"], "until there is a session");
