@@ -287,7 +287,9 @@ impl Job {
                 // It is looked at again after the next turn. What the person
                 // asked for in so many words waits for no model.
                 let kept = scene.keep_by_rule(&found, WishRules::ExplicitOnly).await?;
-                remembered(&kept, Finder::Rule).into_iter().for_each(|event| task.tell(event));
+                if let Some(event) = remembered(&kept, Finder::Rule) {
+                    task.tell(event);
+                }
                 return Err(error);
             }
         };

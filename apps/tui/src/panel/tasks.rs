@@ -141,7 +141,7 @@ fn about(hands: &Hands, id: &str, letter: char, said: &mut String) -> PanelAct {
         'x' => *said = format!("{id} has ended already"),
         'm' if is_agent(&task) => return PanelAct::Put(format!("/tasks say {id} ")),
         'm' => {
-            *said = format!("{id} is not a running agent; only running agents can be written to")
+            *said = format!("{id} is not a running agent; only running agents can be written to");
         }
         _ => {}
     }

@@ -235,7 +235,9 @@ pub(super) fn variants<T: Clone>(row: &[(T, Presence)]) -> Vec<Vec<T>> {
     let mut all: Vec<Vec<T>> = vec![Vec::with_capacity(row.len())];
     for (part, presence) in row {
         if *presence == Presence::Needed {
-            all.iter_mut().for_each(|row| row.push(part.clone()));
+            for row in &mut all {
+                row.push(part.clone());
+            }
             continue;
         }
         let without = std::mem::take(&mut all).into_iter();
