@@ -7,6 +7,7 @@ use everfold_testkit::{
 };
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
@@ -167,7 +168,10 @@ fn q18_a_local_model_keeps_what_is_worth_it_soak() {
     let began = Instant::now();
     // Days of the set are not today's: those are judged elsewhere.
     let turns = set["turns"].as_array().unwrap();
-    let timeless = turns.iter().filter(|turn| turn["context"]["today"].is_null());
+    let mut timeless: Vec<&Value> =
+        turns.iter().filter(|turn| turn["context"]["today"].is_null()).collect();
+    let is_chosen = |id: &str| FACTS.contains(&id) || JUNK.contains(&id);
+    timeless.sort_by_key(|turn| !is_chosen(turn["id"].as_str().unwrap()));
     for turn in timeless {
         let desk = desk(&llama, 16_384, |request| request.source() == "extract");
         for old in turn["context"]["existing"].as_array().into_iter().flatten() {
@@ -227,9 +231,10 @@ fn q16_three_windows_with_a_local_model_soak() {
     let mut turn = 0;
     while said < 3 * 4 * WINDOW {
         let fact = LASTING.get(turn).map_or("Nothing new.", |(fact, _)| fact);
-        let filler: String = (0..90)
-            .map(|line| format!("{turn}.{line}: the pump of hall {line} was looked at and runs. "))
-            .collect();
+        let mut filler = String::new();
+        for line in 0..90 {
+            let _ = write!(filler, "{turn}.{line}: the pump of hall {line} was seen and runs. ");
+        }
         let prompt = format!("{fact} The protocol, nothing to do about it: {filler} Say OK.");
         said += prompt.len() as u64;
         let args: &[&str] = if turn == 0 { &["-p"] } else { &["-p", "-c"] };
