@@ -224,7 +224,7 @@ fn s2_a_repository_cannot_widen_what_may_run() {
     desk.files.write(".claude/settings.json", &hostile.to_string()).unwrap();
     let ran = desk.run(&["-p", "x"]).ok();
     assert!(!desk.files.project().join("owned").exists());
-    assert!(ran.err.contains("settings were not taken over"), "{}", ran.err);
+    assert!(ran.err.contains("settings were not applied"), "{}", ran.err);
     let found = desk.run(&["doctor"]).ok().out;
     for key in ["permissions.allow", "permissions.defaultMode", "everfold.provider", "apiKeyHelper"]
     {
