@@ -128,7 +128,7 @@ fn s1_s6_broken_plugins_are_named_and_links_do_not_lead_out() {
     assert!(found.plugins[0].skills.is_empty() && found.plugins[0].hooks.is_empty());
     let said = found.problems.join("\n");
     for part in [
-        "no JSON object",
+        "not a JSON object",
         "hooks.json is not used",
         "nowhere",
         "is not of the form plugin@marketplace",

@@ -46,7 +46,7 @@ fn l7_4_tasks_are_listed_written_to_and_stopped() {
         "running",
         "general: a task",
         "worker reads it at its next step",
-        "nothing of the name nobody runs",
+        "nothing called nobody is running",
         "worker is being stopped",
         "plan mode is on; the plan goes to",
         "plan mode is off",

@@ -151,7 +151,7 @@ async fn q9_a_session_is_not_changed_under_a_turn() {
     bench.send("/resume").await;
     bench.press("<enter>").await;
     assert!(bench.asked().is_empty());
-    assert!(bench.draw(80, 24).contains("something runs"));
+    assert!(bench.draw(80, 24).contains("something is running"));
 }
 
 #[tokio::test]
@@ -230,7 +230,7 @@ async fn q9_tasks_are_watched_and_stopped() {
     bench.press("<enter>").await;
     assert!(bench.draw(80, 24).contains("reading the conversation"));
     bench.press("m").await;
-    assert!(bench.draw(80, 24).contains("is no agent that runs"));
+    assert!(bench.draw(80, 24).contains("is not a running agent"));
     bench.press("x").await;
     assert!(bench.draw(80, 24).contains(&format!("{id} is being stopped")));
     background.drain(Duration::from_secs(5)).await;

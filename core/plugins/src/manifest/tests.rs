@@ -51,8 +51,8 @@ fn s1_paths_that_leave_the_plugin_are_named_and_left_out() {
 #[test]
 fn s6_what_is_no_manifest_says_why() {
     let error = |text: &str| PluginManifest::parse(text).unwrap_err().to_string();
-    assert!(error("{").contains("no JSON object"));
-    assert!(error("[]").contains("no JSON object"));
+    assert!(error("{").contains("not a JSON object"));
+    assert!(error("[]").contains("not a JSON object"));
     assert!(error("{}").contains("no name"));
     for name in ["../x", "a b", ".x", "a:b", "é"] {
         assert!(error(&format!(r#"{{"name": {name:?}}}"#)).contains("cannot name a plugin"));
