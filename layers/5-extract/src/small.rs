@@ -15,6 +15,9 @@ use std::fmt::Write as _;
 /// Characters of each answer of the assistant that are shown.
 const ANSWER_CHARS: usize = 600;
 
+/// How what the person typed is marked in the question.
+const PERSON: &str = "person";
+
 /// What the small model is told about the task.
 #[must_use]
 pub fn system_prompt() -> &'static str {
@@ -56,7 +59,7 @@ pub fn question(found: &ReviewSpan, manifest: &Manifest, limits: &EconomyLimits)
     let mut said = String::new();
     for part in &found.testimony.said {
         let who = match part.by.source {
-            Source::Person => "person",
+            Source::Person => PERSON,
             Source::Pasted => "pasted by the person, not their words",
             Source::Model => "assistant",
             _ => continue,
@@ -108,9 +111,10 @@ pub fn proposals(
         let kind = MemoryType::by_name(&own.kind)?;
         let (name, description, body) = (&own.name, &own.description, &own.body);
         let mut text = MemoryDraft { name, description, kind, body }.render();
-        if !own.evidence.trim().is_empty() {
+        let evidence = unmarked(&own.evidence);
+        if !evidence.is_empty() {
             let key = Key::Under(METADATA, "evidence");
-            text = set(&text, key, &FrontValue::Text(own.evidence.clone())).unwrap_or(text);
+            text = set(&text, key, &FrontValue::Text(evidence.to_owned())).unwrap_or(text);
         }
         Some(MemoryProposal {
             text,
@@ -121,4 +125,23 @@ pub fn proposals(
         })
     };
     Some(usable.filter_map(proposal).collect())
+}
+
+/// The words themselves: weak models copy who said them as well.
+fn unmarked(evidence: &str) -> &str {
+    let words = evidence.trim();
+    let words = words.strip_prefix(PERSON).and_then(|rest| rest.strip_prefix(':')).unwrap_or(words);
+    words.trim()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn q18_evidence_is_taken_without_the_mark_of_who_said_it() {
+        assert_eq!(unmarked("person: use pnpm, not npm "), "use pnpm, not npm");
+        assert_eq!(unmarked(" personal keys: none"), "personal keys: none");
+        assert_eq!(unmarked("person:"), "");
+    }
 }
