@@ -4,8 +4,8 @@
 #![allow(clippy::expect_used, reason = "divan makes items of its own; a benchmark may stop")]
 
 use divan::Bencher;
-use everfold::Agent;
-use everfold::kernel::SessionId;
+use everfold_agent::Agent;
+use everfold_kernel::SessionId;
 use std::fs;
 
 /// Transcripts of the project.

@@ -5,9 +5,9 @@
 //! booked, and every result carries the structured form that `Read` writes,
 //! so that a transcript of it is as long as a real one.
 
-use everfold::kernel::record::{Breakpoint, Keeps};
-use everfold::kernel::usage::Booking;
-use everfold::kernel::{
+use everfold_kernel::record::{Breakpoint, Keeps};
+use everfold_kernel::usage::Booking;
+use everfold_kernel::{
     AssistantEntry, Block, Boundary, Decision, Entry, MessageId, ModelId, ModelTable, Params,
     Prelude, QuerySource, Record, RecordId, SystemBlock, Timestamp, ToolUseId, Usage, UserEntry,
     UserOrigin,

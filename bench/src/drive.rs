@@ -4,9 +4,9 @@
 
 use crate::process::held;
 use anyhow::{Context, Result};
-use everfold::kernel::{Decision, Entry};
-use everfold::{Agent, AllowAll, Event, Session, Turn};
+use everfold_agent::{Agent, AllowAll, Event, Session, Turn};
 use everfold_bench::conversation::words;
+use everfold_kernel::{Decision, Entry};
 use futures_util::StreamExt;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -19,7 +19,7 @@ pub(crate) fn describe() -> String {
     let rustc = rustc.map(|out| String::from_utf8_lossy(&out.stdout).trim().to_owned());
     let build = if cfg!(debug_assertions) { "debug (figures mean nothing)" } else { "release" };
     [
-        format!("- date: {}", everfold::kernel::Timestamp::now().strftime("%Y-%m-%d")),
+        format!("- date: {}", everfold_kernel::Timestamp::now().strftime("%Y-%m-%d")),
         format!("- machine: {cores} cores, {cpu}, {} GB of memory", memory / 1_000_000),
         format!("- system: {} {}", std::env::consts::OS, system.trim()),
         format!("- load when it began (1, 5, 15 minutes): {}", load.join(", ")),

@@ -4,11 +4,11 @@
 use crate::process::{Held, end, headless, held};
 use crate::table::{Section, Table, mb, verdict};
 use anyhow::{Context, Result, bail};
-use everfold::kernel::Timestamp;
-use everfold::transcript::{Envelope, encode};
-use everfold::{Agent, SessionId};
+use everfold_agent::{Agent, SessionId};
 use everfold_bench::conversation::{MESSAGES, RecordWriter, TEXT_BYTES, rounds};
+use everfold_kernel::Timestamp;
 use everfold_testkit::TempHome;
+use everfold_transcript::{Envelope, encode};
 use std::io::{BufWriter, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::Path;

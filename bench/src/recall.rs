@@ -4,9 +4,9 @@
 use crate::process::everfold;
 use crate::table::{Samples, Section, Table, ms, verdict};
 use anyhow::{Context, Result, bail};
-use everfold::Agent;
-use everfold::kernel::ports::{RecallQuery, Urgency};
-use everfold::memory_dirs::MemoryDirs;
+use everfold_agent::Agent;
+use everfold_agent::memory_dirs::MemoryDirs;
+use everfold_kernel::ports::{RecallQuery, Urgency};
 use everfold_memory_service::HitFilter;
 use everfold_memory_store::StoreScope;
 use everfold_testkit::TempHome;

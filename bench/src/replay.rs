@@ -4,11 +4,11 @@
 use crate::process::{everfold, held};
 use crate::table::{Samples, Section, Table, mb, ms, verdict};
 use anyhow::{Context, Result, bail};
-use everfold::SessionId;
-use everfold::kernel::Timestamp;
-use everfold::transcript::{Envelope, encode};
+use everfold_agent::SessionId;
 use everfold_bench::conversation::RecordWriter;
+use everfold_kernel::Timestamp;
 use everfold_testkit::TempHome;
+use everfold_transcript::{Envelope, encode};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -6,11 +6,11 @@ use crate::process::headless;
 use crate::start::first_byte;
 use crate::table::{Samples, Section, Table, mb, ms};
 use anyhow::{Context, Result};
-use everfold::kernel::{Entry, Record, RecordId, Timestamp};
-use everfold::transcript::{Envelope, Rebuild, encode};
-use everfold::{Agent, SessionId};
+use everfold_agent::{Agent, SessionId};
 use everfold_bench::conversation::RecordWriter;
+use everfold_kernel::{Entry, Record, RecordId, Timestamp};
 use everfold_testkit::TempHome;
+use everfold_transcript::{Envelope, Rebuild, encode};
 use std::net::{Ipv4Addr, TcpListener};
 
 const RUNS: usize = 10;

@@ -3,11 +3,11 @@
 use crate::memory::{SESSION, write_transcript};
 use crate::table::{Samples, Section, Table, ms, verdict};
 use anyhow::{Context, Result};
-use everfold::kernel::{
+use everfold_agent::{Agent, Event, SessionId};
+use everfold_bench::conversation::{MESSAGES, TEXT_BYTES, words};
+use everfold_kernel::{
     Block, Entry, Record, RecordId, Timestamp, ToolUseId, UserEntry, UserOrigin,
 };
-use everfold::{Agent, Event, SessionId};
-use everfold_bench::conversation::{MESSAGES, TEXT_BYTES, words};
 use everfold_testkit::TempHome;
 use everfold_tui::bench::Bench;
 use serde_json::{Value, json};

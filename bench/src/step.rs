@@ -2,12 +2,12 @@
 //! of a million tokens.
 
 use crate::conversation::{RecordWriter, rounds};
-use everfold::kernel::record::{ActSum, CacheState};
-use everfold::kernel::{Decision, Flags, Limits, ModelTable, Record, Timestamp, Usd};
-use everfold::prefix::{Fold, Message, Request};
 use everfold_economy::point::{CarriedView, CarryHistory, CompactionPoint};
 use everfold_economy::{CostTerms, expected_rounds, spent};
+use everfold_kernel::record::{ActSum, CacheState};
+use everfold_kernel::{Decision, Flags, Limits, ModelTable, Record, Timestamp, Usd};
 use everfold_offload::plan::Spill;
+use everfold_prefix::{Fold, Message, Request};
 use everfold_prune::{CacheEdits, Prefix, RequestThread, Situation};
 use std::sync::Arc;
 

@@ -32,6 +32,7 @@
 //!
 //! - `agent` (on): sessions, tools, settings and providers; without it, only
 //!   [`context`] is here, and neither a runtime nor an HTTP client is built
+//! - `mcp` (on): tools of MCP servers, for the agent
 //! - `embed`: sentence models that were installed, for recall by meaning
 //! - `fleet`: teams that meet in NATS
 //!
@@ -41,179 +42,23 @@
 //!   listed below by name.
 //! - *Settling*: [`memory_tool`] and [`replay_file`] may change with a minor
 //!   version, and the changelog says how.
-//! - *Not promised*: what the documentation does not list. Programs of this
-//!   repository reach some internals through this crate; they may go at any time.
+//! - *Not promised*: the crates below this one, which programs of this repository
+//!   use directly. They may change with any version.
 //!
 //! Formats on disk have a promise of their own: what one version wrote, every
 //! later one reads.
 
 #![deny(missing_docs)]
 
-mod clock;
 pub mod context;
 
-pub use clock::SystemClock;
+pub use everfold_clock::SystemClock;
 pub use everfold_kernel::{Block, SessionId};
 
 #[cfg(feature = "agent")]
-mod agent;
-#[cfg(feature = "agent")]
-mod approvers;
-#[cfg(feature = "agent")]
-#[doc(hidden)]
-pub mod bills;
-#[cfg(feature = "agent")]
-mod builder;
-#[cfg(feature = "agent")]
-mod error;
-#[cfg(feature = "agent")]
-#[doc(hidden)]
-pub mod health;
-#[cfg(feature = "agent")]
-mod hook_registry;
-#[cfg(feature = "agent")]
-#[doc(hidden)]
-pub mod hosts;
-#[cfg(feature = "agent")]
-mod instructions;
-#[cfg(feature = "agent")]
-mod memory;
-#[cfg(feature = "agent")]
-#[doc(hidden)]
-pub mod memory_dirs;
-#[cfg(feature = "agent")]
-mod memory_location;
-#[cfg(feature = "agent")]
-pub mod memory_tool;
-#[cfg(feature = "agent")]
-#[doc(hidden)]
-pub mod model_server;
-#[cfg(feature = "agent")]
-#[doc(hidden)]
-pub mod observed;
-#[cfg(feature = "agent")]
-#[doc(hidden)]
-pub mod past_sessions;
-#[cfg(feature = "agent")]
-mod permission_rules;
-#[cfg(feature = "agent")]
-mod plugins;
-#[cfg(feature = "agent")]
-mod provider;
-#[cfg(feature = "agent")]
-#[doc(hidden)]
-pub mod record_filter;
-#[cfg(feature = "agent")]
-mod recorded_files;
-#[cfg(feature = "agent")]
-mod redaction;
-#[cfg(feature = "agent")]
-mod replay;
-#[cfg(feature = "agent")]
-mod repo;
-#[cfg(feature = "agent")]
-mod repository;
-#[cfg(feature = "agent")]
-mod retention;
-#[cfg(feature = "agent")]
-mod servers;
-#[cfg(feature = "agent")]
-#[doc(hidden)]
-pub mod session_files;
-#[cfg(feature = "agent")]
-mod shell;
-#[cfg(feature = "agent")]
-mod skill_files;
-#[cfg(feature = "agent")]
-mod styles;
-#[cfg(feature = "agent")]
-#[doc(hidden)]
-pub mod team;
-#[cfg(feature = "agent")]
-mod turn;
-#[cfg(feature = "agent")]
-#[doc(hidden)]
-pub mod unsaved;
-
-#[cfg(feature = "agent")]
-pub use agent::Agent;
-#[cfg(feature = "agent")]
-pub use approvers::{AllowAll, RefuseAll};
-#[cfg(feature = "agent")]
-pub use builder::Builder;
-#[cfg(feature = "agent")]
-pub use error::Error;
-#[cfg(feature = "agent")]
-pub use replay::{Replayed, replay_file};
-#[cfg(feature = "agent")]
-pub use turn::Turn;
-
-#[cfg(feature = "agent")]
-pub use everfold_engine::{
-    Access, Config, EndReason, Event, Pasted, Prompt, Queue, Session, Tool, ToolCall, ToolContext,
-    ToolOutput, ToolSpec, Toolbox, TurnEnd, World,
+#[doc(inline)]
+pub use everfold_agent::{
+    Access, Agent, AllowAll, Builder, CancellationToken, Config, EndReason, Error, Event, Pasted,
+    Prompt, Queue, RefuseAll, Replayed, Session, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec,
+    Toolbox, Turn, TurnEnd, World, memory_tool, replay_file,
 };
-#[cfg(feature = "agent")]
-pub use tokio_util::sync::CancellationToken;
-
-// What programs of this repository reach through the library. No promise goes
-// with any of it (K2).
-#[cfg(feature = "agent")]
-#[doc(hidden)]
-pub use everfold_disk::{self as disk, retention::StoredSession};
-#[cfg(feature = "agent")]
-#[doc(hidden)]
-pub use everfold_engine::{
-    self as engine, Background, Budget, Denied, MemorySwitch, TaskStatus, TaskView, Waiting,
-};
-#[cfg(feature = "agent")]
-#[doc(hidden)]
-pub use everfold_foreign as foreign;
-#[cfg(feature = "agent")]
-#[doc(hidden)]
-pub use everfold_hooks as hooks;
-#[cfg(feature = "agent")]
-#[doc(hidden)]
-pub use everfold_kernel as kernel;
-#[cfg(feature = "agent")]
-#[doc(hidden)]
-pub use everfold_memory_embed as models;
-#[cfg(feature = "agent")]
-#[doc(hidden)]
-pub use everfold_plugdir::{Found as Plugins, Plugin};
-#[cfg(feature = "agent")]
-#[doc(hidden)]
-pub use everfold_prefix as prefix;
-#[cfg(feature = "agent")]
-#[doc(hidden)]
-pub use everfold_process::sandbox_entered;
-#[cfg(feature = "agent")]
-#[doc(hidden)]
-pub use everfold_rules as rules;
-#[cfg(feature = "agent")]
-#[doc(hidden)]
-pub use everfold_settings as settings;
-#[cfg(feature = "agent")]
-#[doc(hidden)]
-pub use everfold_skills as skills;
-#[cfg(feature = "agent")]
-#[doc(hidden)]
-pub use everfold_transcript as transcript;
-#[cfg(feature = "agent")]
-#[doc(hidden)]
-pub use permission_rules::KeepRuleError;
-#[cfg(feature = "agent")]
-#[doc(hidden)]
-pub use redaction::{Redaction, RedactionMode};
-#[cfg(feature = "agent")]
-#[doc(hidden)]
-pub use repo::Repo;
-#[cfg(feature = "agent")]
-#[doc(hidden)]
-pub use repository::{InstructionChain, Repository};
-#[cfg(feature = "agent")]
-#[doc(hidden)]
-pub use servers::NamedServers;
-#[cfg(feature = "agent")]
-#[doc(hidden)]
-pub use styles::{DEFAULT_STYLE, OutputStyle};

@@ -135,7 +135,7 @@ const FIGURES: &[Figure] = &[
     },
     Figure {
         about: "permission rules under generated spellings, carried out by a real shell: 20,000 cases of each kind",
-        package: "everfold",
+        package: "everfold-agent",
         test: "s11_fuzz_of_permission_rules",
         least: Profile::Dev,
     },

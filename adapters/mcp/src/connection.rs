@@ -1,10 +1,10 @@
 //! One connection: made, kept, ended.
 
 use crate::client::Client;
+use crate::connect_error::ConnectError;
 use crate::content;
 use crate::elicitation::{Announced, Asking};
 use crate::entry::{ServerEntry, Transport};
-use crate::error::ConnectError;
 use crate::process::{self, Process, Surroundings};
 use everfold_kernel::limits::McpLimits;
 use everfold_kernel::ports::{Library, ServerPrompt, ServerTool};

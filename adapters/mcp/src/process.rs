@@ -1,7 +1,7 @@
 //! The process of a server: in a group of its own, which ends with it.
 
+use crate::connect_error::{ConnectError, HelperError};
 use crate::entry::Transport;
-use crate::error::{ConnectError, HelperError};
 use everfold_kernel::limits::McpLimits;
 use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop};
 use std::collections::BTreeMap;

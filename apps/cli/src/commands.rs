@@ -9,8 +9,8 @@ use crate::presenter::{Presenter, TextStyle};
 use crate::session_picker::Opened;
 use crate::setup::{self, ProcessEnv};
 use anyhow::Result;
-use everfold::engine::setups::hooks::session_events;
-use everfold::{Agent, CancellationToken, Session, SessionId, TaskStatus, TaskView};
+use everfold_agent::engine::setups::hooks::session_events;
+use everfold_agent::{Agent, CancellationToken, Session, SessionId, TaskStatus, TaskView};
 use std::sync::Arc;
 
 pub(crate) mod compact;
@@ -101,7 +101,7 @@ impl CommandContext {
         let (sender, mut events) = tokio::sync::mpsc::unbounded_channel();
         self.session.watch(sender);
         let done = tokio::select! {
-            done = everfold::engine::finish(&mut self.session) => done,
+            done = everfold_agent::engine::finish(&mut self.session) => done,
             () = self.stop.cancelled() => Ok(()),
         };
         let mut show = Show::new(self.presenter.clone());

@@ -5,8 +5,8 @@ use crate::failure::Usage;
 use crate::presenter::Presenter;
 use crate::setup::{self, ProcessEnv};
 use anyhow::Result;
-use everfold::settings::SettingRow;
-use everfold::settings::schema::settings_schema;
+use everfold_agent::settings::SettingRow;
+use everfold_agent::settings::schema::settings_schema;
 
 /// Shows settings, or their schema.
 pub(crate) async fn run(env: &ProcessEnv, args: &ConfigArgs, presenter: &Presenter) -> Result<()> {

@@ -8,12 +8,12 @@ use crate::presenter::{Presenter, counted, grouped};
 use crate::session_picker;
 use crate::setup::{self, ProcessEnv};
 use anyhow::{Context, Result};
-use everfold::kernel::ports::{TranscriptError, Transcripts};
-use everfold::kernel::usage::LedgerLine;
-use everfold::kernel::{Decision, Entry, Ledger, Record, SessionId};
-use everfold::record_filter::telling;
-use everfold::transcript::line::Line;
-use everfold::{Agent, Session};
+use everfold_agent::record_filter::telling;
+use everfold_agent::{Agent, Session};
+use everfold_kernel::ports::{TranscriptError, Transcripts};
+use everfold_kernel::usage::LedgerLine;
+use everfold_kernel::{Decision, Entry, Ledger, Record, SessionId};
+use everfold_transcript::line::Line;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
@@ -185,7 +185,7 @@ impl Span {
 
 impl Sum {
     async fn add_all(&mut self, transcripts: &dyn Transcripts, span: Option<Span>) -> Result<()> {
-        for glimpse in transcripts.glimpse().await.map_err(everfold::Error::from)? {
+        for glimpse in transcripts.glimpse().await.map_err(everfold_agent::Error::from)? {
             if span.is_none_or(|span| glimpse.modified >= span.from) {
                 self.add(transcripts, &glimpse.session, span).await?;
             }
@@ -222,7 +222,7 @@ impl Sum {
                 _ => {}
             }
         };
-        transcripts.load(session, &mut sink).await.map_err(everfold::Error::from)?;
+        transcripts.load(session, &mut sink).await.map_err(everfold_agent::Error::from)?;
         self.breaks.append(&mut breaks);
         self.sums.append(&mut sums);
         if found.lines().next().is_some() || span.is_none() {
@@ -362,15 +362,15 @@ pub(crate) async fn show_session(
 fn is_not_there(error: &anyhow::Error) -> bool {
     matches!(
         error.downcast_ref(),
-        Some(everfold::Error::Transcript(TranscriptError::NotFound { .. }))
+        Some(everfold_agent::Error::Transcript(TranscriptError::NotFound { .. }))
     )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use everfold::kernel::usage::{Booking, QuerySource};
-    use everfold::kernel::{ModelTable, Usage};
+    use everfold_kernel::usage::{Booking, QuerySource};
+    use everfold_kernel::{ModelTable, Usage};
 
     #[test]
     fn t6_a_model_without_a_price_is_not_shown_as_free() {

@@ -7,11 +7,11 @@ use crate::presenter::{Presenter, TextStyle, grouped};
 use crate::setup::{self, ProcessEnv};
 use crate::signals::Signals;
 use anyhow::Result;
-use everfold::engine::memory::dream;
-use everfold::engine::memory::dream::{Change, Dreamer, Gates, Mode};
-use everfold::engine::{DreamEnd, DreamWish, Dreamt};
-use everfold::kernel::ports::Holder;
-use everfold::{CancellationToken, Event, Session, TaskStatus, TaskView};
+use everfold_agent::engine::memory::dream;
+use everfold_agent::engine::memory::dream::{Change, Dreamer, Gates, Mode};
+use everfold_agent::engine::{DreamEnd, DreamWish, Dreamt};
+use everfold_agent::{CancellationToken, Event, Session, TaskStatus, TaskView};
+use everfold_kernel::ports::Holder;
 use everfold_memory_store::store::FileDiff;
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -48,7 +48,7 @@ pub(crate) async fn run(
         }
     };
     // What it cost is booked.
-    everfold::engine::finish(&mut session).await?;
+    everfold_agent::engine::finish(&mut session).await?;
     agent.shutdown().await;
     match format {
         OutputFormat::Text => show(&end, wish, presenter)?,

@@ -1,7 +1,7 @@
 //! Why the program ends without an answer: exit codes and hints.
 
-use everfold::kernel::ports::{SessionHolder, TranscriptError};
-use everfold::kernel::{Class, Classify, SessionId};
+use everfold_kernel::ports::{SessionHolder, TranscriptError};
+use everfold_kernel::{Class, Classify, SessionId};
 use std::io::ErrorKind;
 use std::process::ExitCode;
 
@@ -80,11 +80,11 @@ impl Told {
 
 /// The session that an error is about because another process has it open.
 pub(crate) fn open_elsewhere(error: &anyhow::Error) -> Option<(&SessionId, &SessionHolder)> {
-    use everfold::engine::Error as Engine;
-    let found = match error.downcast_ref::<everfold::Error>() {
+    use everfold_agent::engine::Error as Engine;
+    let found = match error.downcast_ref::<everfold_agent::Error>() {
         Some(
-            everfold::Error::Transcript(found)
-            | everfold::Error::Session(Engine::Transcript(found)),
+            everfold_agent::Error::Transcript(found)
+            | everfold_agent::Error::Session(Engine::Transcript(found)),
         ) => found,
         _ => match error.downcast_ref::<Engine>()? {
             Engine::Transcript(found) => found,
@@ -106,8 +106,8 @@ pub(crate) fn told(error: &anyhow::Error) -> Told {
     }
     let (hint, code) = advice(error);
     // What settings say is the end of a sentence.
-    let start = match error.downcast_ref::<everfold::Error>() {
-        Some(everfold::Error::Settings(_)) => "failed to ",
+    let start = match error.downcast_ref::<everfold_agent::Error>() {
+        Some(everfold_agent::Error::Settings(_)) => "failed to ",
         _ => "",
     };
     Told { message: Some(format!("{start}{error:#}")), hint, code }
@@ -123,32 +123,34 @@ fn advice(error: &anyhow::Error) -> (Option<String>, u8) {
     if let Some(error) = error.downcast_ref::<everfold_memory_store::Error>() {
         return memory(error);
     }
-    match error.downcast_ref::<everfold::Error>() {
-        Some(everfold::Error::Directory { .. }) => {
+    match error.downcast_ref::<everfold_agent::Error>() {
+        Some(everfold_agent::Error::Directory { .. }) => {
             let hint = "name a directory that is there and that you may read";
             (Some(hint.into()), BAD_USAGE)
         }
-        Some(everfold::Error::Settings(error)) => {
+        Some(everfold_agent::Error::Settings(error)) => {
             let hint = match error.class() {
                 Class::Bug => "please report this",
                 _ => "fix it there; `everfold config` shows every setting and where it comes from",
             };
             (Some(hint.into()), BAD_USAGE)
         }
-        Some(everfold::Error::Key(_)) => {
+        Some(everfold_agent::Error::Key(_)) => {
             (Some("run the command of apiKeyHelper by hand to see what it says".into()), BAD_USAGE)
         }
-        Some(everfold::Error::Provider(_)) => {
+        Some(everfold_agent::Error::Provider(_)) => {
             (Some("`everfold doctor` says which provider is used and why".into()), BAD_USAGE)
         }
-        Some(everfold::Error::Memory(error)) => memory(error),
-        Some(everfold::Error::Session(everfold::engine::Error::Exists(_))) => (None, BAD_USAGE),
+        Some(everfold_agent::Error::Memory(error)) => memory(error),
+        Some(everfold_agent::Error::Session(everfold_agent::engine::Error::Exists(_))) => {
+            (None, BAD_USAGE)
+        }
         Some(
-            everfold::Error::Session(everfold::engine::Error::Transcript(error))
-            | everfold::Error::Transcript(error),
+            everfold_agent::Error::Session(everfold_agent::engine::Error::Transcript(error))
+            | everfold_agent::Error::Transcript(error),
         ) => transcript(error),
-        _ => match error.downcast_ref::<everfold::engine::Error>() {
-            Some(everfold::engine::Error::Transcript(error)) => transcript(error),
+        _ => match error.downcast_ref::<everfold_agent::engine::Error>() {
+            Some(everfold_agent::engine::Error::Transcript(error)) => transcript(error),
             _ => (None, FAILED),
         },
     }

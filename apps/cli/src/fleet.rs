@@ -8,9 +8,9 @@ use crate::presenter::{Presenter, TextStyle, counted};
 use crate::setup::{self, ProcessEnv};
 use crate::team;
 use anyhow::Result;
-use everfold::kernel::ports::AgentName;
-use everfold::memory_dirs::MemoryDirs;
-use everfold::team::{FleetFindingState, FleetStart, ProjectTeam};
+use everfold_agent::memory_dirs::MemoryDirs;
+use everfold_agent::team::{FleetFindingState, FleetStart, ProjectTeam};
+use everfold_kernel::ports::AgentName;
 use std::process::ExitCode;
 
 const NO_FLEET: &str =

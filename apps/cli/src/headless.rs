@@ -9,11 +9,13 @@ use crate::sessions::rest;
 use crate::setup::{self, ProcessEnv};
 use crate::signals::Signals;
 use anyhow::Result;
-use everfold::engine::agents::letters;
-use everfold::engine::setups::hooks::session_events;
-use everfold::kernel::QuerySource;
-use everfold::kernel::settings::Surface;
-use everfold::{Agent, CancellationToken, EndReason, RefuseAll, Session, Turn, TurnEnd, Waiting};
+use everfold_agent::engine::agents::letters;
+use everfold_agent::engine::setups::hooks::session_events;
+use everfold_agent::{
+    Agent, CancellationToken, EndReason, RefuseAll, Session, Turn, TurnEnd, Waiting,
+};
+use everfold_kernel::QuerySource;
+use everfold_kernel::settings::Surface;
 use futures_util::StreamExt;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -126,7 +128,7 @@ async fn finish(session: &mut Session, printer: &Printer) -> Result<()> {
         printer.waits("consolidating memories; Ctrl-C stops it");
     }
     let done = tokio::select! {
-        done = everfold::engine::finish(session) => done,
+        done = everfold_agent::engine::finish(session) => done,
         _ = signals.next() => Ok(()),
     };
     while let Ok(event) = events.try_recv() {
@@ -136,7 +138,7 @@ async fn finish(session: &mut Session, printer: &Printer) -> Result<()> {
 }
 
 enum Ended {
-    Turn(Result<TurnEnd, everfold::engine::Error>),
+    Turn(Result<TurnEnd, everfold_agent::engine::Error>),
     /// A second signal: there is no time to say anything.
     Killed,
 }

@@ -5,9 +5,9 @@ use crate::presenter::Presenter;
 use crate::session_picker;
 use crate::setup::{self, ProcessEnv};
 use anyhow::Result;
-use everfold::Agent;
-use everfold::health::{Health, HealthScope};
-use everfold::kernel::SessionId;
+use everfold_agent::Agent;
+use everfold_agent::health::{Health, HealthScope};
+use everfold_kernel::SessionId;
 
 /// Shows how things are.
 pub(crate) async fn run(env: &ProcessEnv, args: &HealthArgs, presenter: &Presenter) -> Result<()> {

@@ -28,8 +28,8 @@ use crate::presenter::{Presenter, TextStyle};
 use crate::setup;
 use anyhow::{Context, Result};
 use change::{Change, check_writable, missing_folders, read, write};
-use everfold::hosts::{HostKind, Migration, Pass};
-use everfold::settings::Home;
+use everfold_agent::hosts::{HostKind, Migration, Pass};
+use everfold_agent::settings::Home;
 use everfold_memory_store::ContentId;
 use everfold_memory_store::store::FileDiff;
 use host::{InstallEnv, Part};
@@ -130,8 +130,8 @@ fn with_fitter(
     presenter: &Presenter,
     work: impl FnOnce(&Fitter<'_>) -> Result<()>,
 ) -> Result<()> {
-    let home =
-        Home::resolve(&env.variables, env.user_home.as_deref()).map_err(everfold::Error::from)?;
+    let home = Home::resolve(&env.variables, env.user_home.as_deref())
+        .map_err(everfold_agent::Error::from)?;
     let Some(user_home) = env.user_home.as_deref() else {
         return Err(Usage::new("there is no home directory", "set HOME").into());
     };

@@ -5,11 +5,11 @@ use crate::args::{Choices, InstructionsArgs};
 use crate::presenter::{Presenter, TextStyle};
 use crate::setup::{self, ProcessEnv};
 use anyhow::Result;
-use everfold::InstructionChain;
-use everfold::kernel::Limits;
-use everfold::kernel::ports::MemoryIndex;
-use everfold::kernel::tokens::{Tokens, estimate_text};
-use everfold::rules::{Conditional, FileFate, InstructionFile, InstructionScope, Reason};
+use everfold_agent::InstructionChain;
+use everfold_kernel::Limits;
+use everfold_kernel::ports::MemoryIndex;
+use everfold_kernel::tokens::{Tokens, estimate_text};
+use everfold_rules::{Conditional, FileFate, InstructionFile, InstructionScope, Reason};
 use serde_json::{Value, json};
 
 /// How many patterns of a rule are shown.

@@ -12,11 +12,11 @@ use crate::session_picker::{self, Target};
 use crate::setup::{self, ProcessEnv};
 use crate::signals::{Signals, Stop};
 use anyhow::Result;
-use everfold::engine::agents;
-use everfold::engine::agents::letters;
-use everfold::kernel::ports::Respondent;
-use everfold::kernel::settings::Surface;
-use everfold::{Agent, Block, CancellationToken, EndReason, Turn, TurnEnd};
+use everfold_agent::engine::agents;
+use everfold_agent::engine::agents::letters;
+use everfold_agent::{Agent, Block, CancellationToken, EndReason, Turn, TurnEnd};
+use everfold_kernel::ports::Respondent;
+use everfold_kernel::settings::Surface;
 use everfold_tui::{Question, QuestionSender};
 use futures_util::StreamExt;
 use std::process::ExitCode;
@@ -98,7 +98,7 @@ async fn choose(
     lines: &mut Lines,
     signals: &mut Signals,
     query: &str,
-) -> Result<Option<everfold::SessionId>> {
+) -> Result<Option<everfold_agent::SessionId>> {
     let sessions = agent.sessions().await?;
     let mut query = query.trim().to_owned();
     loop {
@@ -106,7 +106,7 @@ async fn choose(
         if found.is_empty() {
             presenter.line("no session has these words")?;
         }
-        let now = everfold::kernel::Timestamp::now();
+        let now = everfold_kernel::Timestamp::now();
         for (at, entry) in found.iter().take(session_picker::SHOWN).enumerate() {
             presenter.line(&format!("{:>3}{}", at + 1, session_picker::row(entry, now)))?;
         }

@@ -2,7 +2,7 @@
 //! (S5). It is made when the first line is logged, so that a start that logs
 //! nothing costs nothing.
 
-use everfold::kernel::env;
+use everfold_kernel::env;
 use everfold_memory_judge::secrets;
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
@@ -41,7 +41,7 @@ impl Verbosity {
 /// Starts logging. Without a home directory, or with a filter that cannot be
 /// read, there is none: a log is never a reason to stop.
 pub(crate) fn start(env: &ProcessEnv, verbosity: Verbosity) {
-    let home = everfold::settings::Home::resolve(&env.variables, env.user_home.as_deref());
+    let home = everfold_agent::settings::Home::resolve(&env.variables, env.user_home.as_deref());
     let Ok(home) = home else { return };
     let named = env.variables.get(env::LOG).filter(|filter| !filter.is_empty());
     let filter = named.map_or(verbosity.filter(), String::as_str);

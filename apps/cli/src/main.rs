@@ -49,7 +49,7 @@ use setup::ProcessEnv;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    if let Some(code) = everfold::sandbox_entered() {
+    if let Some(code) = everfold_agent::sandbox_entered() {
         return code;
     }
     if let Some(code) = hook::answered() {

@@ -5,7 +5,7 @@ use crate::failure::Usage;
 use crate::presenter::{Presenter, TextStyle};
 use crate::setup::ProcessEnv;
 use anyhow::Result;
-use everfold::Agent;
+use everfold_agent::Agent;
 use everfold_mcp_server::{ProjectOpener, Server, serve_http, serve_stdio};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -19,7 +19,7 @@ use crate::presenter::{Presenter, TextStyle};
 use crate::setup::{self, ProcessEnv};
 use crate::team;
 use anyhow::Result;
-use everfold::memory_dirs::MemoryDirs;
+use everfold_agent::memory_dirs::MemoryDirs;
 use everfold_memory_store::By;
 use everfold_memory_store::Store;
 use everfold_tui::Table;

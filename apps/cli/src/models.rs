@@ -6,8 +6,8 @@ use crate::failure::Refusal;
 use crate::presenter::{Presenter, TextStyle, size};
 use crate::setup::ProcessEnv;
 use anyhow::Result;
-use everfold::models::{Error, InstalledModel, InstalledModels};
-use everfold::settings::Home;
+use everfold_agent::settings::Home;
+use everfold_memory_embed::{Error, InstalledModel, InstalledModels};
 use serde_json::{Value, json};
 
 /// How to come by a build that runs models.

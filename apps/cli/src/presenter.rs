@@ -5,7 +5,7 @@
 //! terminal sees it, so that no text can move the cursor or rename the window.
 //! Programs that read a pipe get the bytes as they are.
 
-use everfold::engine::event::Finder;
+use everfold_agent::engine::event::Finder;
 pub(crate) use everfold_kernel::phrase::{counted, cut, grouped, size};
 use everfold_kernel::ports::{Kept, WaitingMemory};
 use everfold_tui::TextPage;

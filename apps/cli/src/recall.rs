@@ -8,7 +8,7 @@ use crate::failure::Usage;
 use crate::presenter::{Presenter, TextStyle, counted};
 use crate::setup::{self, ProcessEnv};
 use anyhow::Result;
-use everfold::memory_dirs::MemoryDirs;
+use everfold_agent::memory_dirs::MemoryDirs;
 use everfold_kernel::ports::{MemoryScope, RecallHit, RecallQuery, RecallTier, Recalled};
 use everfold_memory_service::HitFilter;
 use jiff::Timestamp;

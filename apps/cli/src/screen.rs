@@ -11,10 +11,10 @@ use crate::presenter::Presenter;
 use crate::session_picker::{self, Target};
 use crate::setup::{self, ProcessEnv};
 use anyhow::Result;
-use everfold::kernel::ports::Respondent;
-use everfold::kernel::settings::Surface;
-use everfold::memory_dirs::shelf;
-use everfold::{Agent, CancellationToken, Session, SessionId};
+use everfold_agent::memory_dirs::shelf;
+use everfold_agent::{Agent, CancellationToken, Session, SessionId};
+use everfold_kernel::ports::Respondent;
+use everfold_kernel::settings::Surface;
 use everfold_memory_store::StoreScope;
 use everfold_tui::{
     BoxFuture, CommandInfo, Editor, Host, Next, PanelData, QuestionSender, ScreenStart, TextPage,

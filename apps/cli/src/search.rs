@@ -6,9 +6,9 @@ use crate::presenter::{Presenter, TextStyle, cut};
 use crate::session_picker;
 use crate::setup::{self, ProcessEnv};
 use anyhow::Result;
-use everfold::Agent;
-use everfold::kernel::ports::{Bodies, MemoryHead, PastFound, PastHit, PastQuery, PastSearch};
-use everfold::transcript::find::SearchTerms;
+use everfold_agent::Agent;
+use everfold_kernel::ports::{Bodies, MemoryHead, PastFound, PastHit, PastQuery, PastSearch};
+use everfold_transcript::find::SearchTerms;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 

@@ -5,11 +5,11 @@ use crate::failure::{self, Usage};
 use crate::presenter::{Presenter, TextStyle, cut};
 use crate::sessions::rest;
 use anyhow::Result;
-use everfold::engine::Resumed;
-use everfold::kernel::Timestamp;
-pub(crate) use everfold::kernel::phrase::age;
-use everfold::transcript::{Listed, matches};
-use everfold::{Agent, Session, SessionId};
+use everfold_agent::engine::Resumed;
+use everfold_agent::{Agent, Session, SessionId};
+use everfold_kernel::Timestamp;
+pub(crate) use everfold_kernel::phrase::age;
+use everfold_transcript::{Listed, matches};
 use std::time::{Duration, Instant};
 
 /// How many sessions an error or a question shows.
@@ -72,7 +72,10 @@ pub(crate) async fn target(agent: &Agent, which: &Which) -> Result<Target> {
     if let Some(id) = &id
         && agent.world().transcripts.path(id).exists()
     {
-        return Err(everfold::Error::Session(everfold::engine::Error::Exists(id.clone())).into());
+        return Err(everfold_agent::Error::Session(everfold_agent::engine::Error::Exists(
+            id.clone(),
+        ))
+        .into());
     }
     match &which.resume {
         None if which.go_on => Ok(Target::Old(newest(agent).await?)),

@@ -5,15 +5,15 @@ use crate::presenter::{Presenter, counted, cut, grouped, size};
 use crate::session_picker;
 use crate::setup::{self, ProcessEnv};
 use anyhow::Result;
-use everfold::engine::window::notes;
-use everfold::kernel::ports::LoadedTranscript;
-use everfold::kernel::usage::LedgerLine;
-use everfold::kernel::{
+use everfold_agent::engine::window::notes;
+use everfold_agent::{Agent, RedactionMode};
+use everfold_kernel::ports::LoadedTranscript;
+use everfold_kernel::usage::LedgerLine;
+use everfold_kernel::{
     BlockView, Decision, Entry, Ledger, MessageId, ModelId, Record, SessionId, UserOrigin,
 };
-use everfold::transcript::{Decoded, Listed, decode};
-use everfold::{Agent, RedactionMode};
 use everfold_memory_judge::secrets;
+use everfold_transcript::{Decoded, Listed, decode};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -144,7 +144,7 @@ impl Story {
         let mut story = Self::default();
         let mut sink = |line: &[u8]| story.push(line);
         let transcripts = &agent.world().transcripts;
-        let loaded = transcripts.load(id, &mut sink).await.map_err(everfold::Error::from)?;
+        let loaded = transcripts.load(id, &mut sink).await.map_err(everfold_agent::Error::from)?;
         Ok((story, loaded))
     }
 
@@ -176,7 +176,7 @@ impl Story {
             Entry::User(user) => {
                 if user.origin == UserOrigin::Human {
                     self.prompts += 1;
-                    let text = || user.content.iter().map(everfold::Block::plain_text);
+                    let text = || user.content.iter().map(everfold_agent::Block::plain_text);
                     self.first_prompt
                         .get_or_insert_with(|| secrets::mask(&text().collect::<String>()));
                 }

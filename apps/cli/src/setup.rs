@@ -6,11 +6,11 @@ use crate::failure::Usage;
 use crate::presenter::{Presenter, TextStyle};
 use crate::trust;
 use anyhow::{Context, Result};
-use everfold::engine::permit::{Places, Rule};
-use everfold::kernel::ports::{AgentName, Approver, Respondent};
-use everfold::kernel::settings::{ProviderKind, Surface};
-use everfold::settings::{Extra, Refused};
-use everfold::{Agent, Builder, Session};
+use everfold_agent::engine::permit::{Places, Rule};
+use everfold_agent::settings::{Extra, Refused};
+use everfold_agent::{Agent, Builder, Session};
+use everfold_kernel::ports::{AgentName, Approver, Respondent};
+use everfold_kernel::settings::{ProviderKind, Surface};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ impl ProcessEnv {
 
     /// Whether the environment asks for what `--bare` does.
     pub(crate) fn is_simple(&self) -> bool {
-        let value = self.variables.get(everfold::kernel::env::SIMPLE);
+        let value = self.variables.get(everfold_kernel::env::SIMPLE);
         value.is_some_and(|value| !matches!(value.trim(), "" | "0" | "false"))
     }
 }

@@ -9,8 +9,8 @@ use crate::presenter::Presenter;
 use crate::session_picker;
 use crate::setup::{self, ProcessEnv};
 use anyhow::Result;
-use everfold::engine::session::lookup::{self, RecallError, Recalled};
-use everfold::{Agent, SessionId};
+use everfold_agent::engine::session::lookup::{self, RecallError, Recalled};
+use everfold_agent::{Agent, SessionId};
 use serde_json::json;
 
 /// Prints what an id stands for.

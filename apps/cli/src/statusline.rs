@@ -7,7 +7,7 @@
 use crate::presenter::Presenter;
 use crate::setup::ProcessEnv;
 use anyhow::Result;
-use everfold::kernel::{ModelTable, Usage};
+use everfold_kernel::{ModelTable, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -123,7 +123,10 @@ fn today(home: &Path, day: &str, session: &str, (begins, usd): (f64, f64)) -> Op
     let all = own.sessions.values().map(|(first, last)| last - first).sum();
     let bytes = serde_json::to_vec(&own).ok()?;
     // Without the file the day is not told, and nothing else.
-    let _ =
-        everfold::disk::atomic::write(&path, &bytes, everfold::disk::atomic::FileReaders::Private);
+    let _ = everfold_agent::disk::atomic::write(
+        &path,
+        &bytes,
+        everfold_agent::disk::atomic::FileReaders::Private,
+    );
     Some(all)
 }

@@ -6,8 +6,8 @@ use crate::failure::Refusal;
 use crate::presenter::{Presenter, TextStyle, counted};
 use crate::setup::{self, ProcessEnv};
 use anyhow::Result;
-use everfold::memory_dirs::MemoryDirs;
-use everfold::team::{HeldSide, ProjectTeam, Prompts, SyncReport, TeamStart, TeamStatus};
+use everfold_agent::memory_dirs::MemoryDirs;
+use everfold_agent::team::{HeldSide, ProjectTeam, Prompts, SyncReport, TeamStart, TeamStatus};
 use serde_json::{Value, json};
 use std::time::Duration;
 

@@ -6,9 +6,9 @@ use crate::doctor::settings::dotted;
 use crate::presenter::{Presenter, TextStyle};
 use crate::setup::{self, ProcessEnv};
 use anyhow::Result;
-use everfold::Repository;
-use everfold::settings::trust::{TrustDecision, TrustState, TrustSubject, all, own_rules};
-use everfold::settings::{Refused, Trust};
+use everfold_agent::Repository;
+use everfold_agent::settings::trust::{TrustDecision, TrustState, TrustSubject, all, own_rules};
+use everfold_agent::settings::{Refused, Trust};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -115,11 +115,11 @@ fn standing_json(standing: &TrustState) -> Value {
 }
 
 fn list(repository: &Repository, json: bool, presenter: &Presenter) -> Result<()> {
-    let records = all(repository.home()).map_err(everfold::Error::from)?;
-    let rules = own_rules(repository.home()).map_err(everfold::Error::from)?;
+    let records = all(repository.home()).map_err(everfold_agent::Error::from)?;
+    let rules = own_rules(repository.home()).map_err(everfold_agent::Error::from)?;
     if json {
         let kept = |(root, rules)| json!({"root": root, "verdict": "rules", "rules": rules});
-        let row = |(root, record): &(PathBuf, everfold::settings::trust::TrustRecord)| {
+        let row = |(root, record): &(PathBuf, everfold_agent::settings::trust::TrustRecord)| {
             json!({
                 "root": root,
                 "at": record.at,

@@ -2,7 +2,7 @@
 
 use crate::arguments::Arguments;
 use crate::refusal::CallRefusal;
-use everfold::hosts::HostService;
+use everfold_agent::hosts::HostService;
 use everfold_kernel::ports::{
     Haste, Kept, MemoryAuthor, MemoryBefore, MemoryPlacement, MemoryProposal, MemoryRef,
     MemoryScope, MemoryWriter, PastHit, RecallHit, RecallQuery,

@@ -37,7 +37,7 @@ pub enum CallRefusal {
     #[error("the work was not done: {0}")]
     Broken(#[from] tokio::task::JoinError),
     #[error(transparent)]
-    Library(#[from] everfold::Error),
+    Library(#[from] everfold_agent::Error),
     #[error(transparent)]
     Memory(#[from] MemoryError),
     #[error(transparent)]

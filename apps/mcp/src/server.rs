@@ -5,7 +5,7 @@ use crate::catalogue::{INSTRUCTIONS, tools};
 use crate::operations::Project;
 use crate::refusal::CallRefusal;
 use crate::resources::{self, SCHEME};
-use everfold::hosts::HostService;
+use everfold_agent::hosts::HostService;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock,
     Implementation, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
@@ -29,7 +29,7 @@ const ROOTS_WAIT: Duration = Duration::from_secs(2);
 
 /// Opens the memories of a directory; none where they are switched off.
 pub type ProjectOpener =
-    Arc<dyn Fn(&Path) -> Result<Option<HostService>, everfold::Error> + Send + Sync>;
+    Arc<dyn Fn(&Path) -> Result<Option<HostService>, everfold_agent::Error> + Send + Sync>;
 
 /// The server for one client.
 #[derive(Clone)]

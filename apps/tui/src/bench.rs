@@ -5,7 +5,7 @@ use crate::host::Welcome;
 use crate::theme::Theme;
 use crate::transcript_view::history;
 use crate::worker::WorkerEvent;
-use everfold::{Agent, Event, Session};
+use everfold_agent::{Agent, Event, Session};
 use ratatui::backend::CrosstermBackend;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::Rect;

@@ -3,8 +3,8 @@
 use crate::status::Status;
 use crate::style::TextStyle;
 use crate::theme::Theme;
-use everfold::kernel::settings::PermissionMode;
-use everfold::{MemorySwitch, TaskStatus};
+use everfold_agent::{MemorySwitch, TaskStatus};
+use everfold_kernel::settings::PermissionMode;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};

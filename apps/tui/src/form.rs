@@ -6,8 +6,8 @@ use crate::questions::OpenQuestion;
 use crate::style::TextStyle;
 use crate::theme::Theme;
 use crate::wrap;
-use everfold::kernel::ports::question::{Field, FieldNeed, FormError, Wants};
-use everfold::kernel::ports::{ServerAnswer, ServerQuestion};
+use everfold_kernel::ports::question::{Field, FieldNeed, FormError, Wants};
+use everfold_kernel::ports::{ServerAnswer, ServerQuestion};
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use ratatui::text::{Line, Span};
 use serde_json::{Map, Value};
@@ -174,7 +174,7 @@ fn fields(ask: &ServerQuestion) -> &[Field] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use everfold::kernel::ports::question;
+    use everfold_kernel::ports::question;
     use ratatui::crossterm::event::KeyModifiers;
     use serde_json::json;
     use tokio::sync::oneshot::Receiver;

@@ -2,8 +2,8 @@
 
 use crate::page::TextPage;
 use crate::panel_data::PanelData;
-pub use everfold::kernel::ports::BoxFuture;
-use everfold::{Agent, CancellationToken, Session, SessionId};
+use everfold_agent::{Agent, CancellationToken, Session, SessionId};
+pub use everfold_kernel::ports::BoxFuture;
 use std::sync::Arc;
 
 /// The program around the screen: it has the session, and knows the commands.

@@ -3,7 +3,7 @@
 use crate::host::CommandInfo;
 use crate::theme::Theme;
 use crate::wrap;
-use everfold::{Pasted, Waiting};
+use everfold_agent::{Pasted, Waiting};
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::Rect;

@@ -1,8 +1,8 @@
 //! Commands in the background, as tasks that a person can look at.
 
-use everfold::kernel::ports::{Exit, JobInfo, JobState};
-use everfold::kernel::{QuerySource, Timestamp};
-use everfold::{TaskStatus, TaskView};
+use everfold_agent::{TaskStatus, TaskView};
+use everfold_kernel::ports::{Exit, JobInfo, JobState};
+use everfold_kernel::{QuerySource, Timestamp};
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::time::SystemTime;

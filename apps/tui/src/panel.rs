@@ -11,7 +11,7 @@ use crate::status::Status;
 use crate::style::TextStyle;
 use crate::theme::Theme;
 use crate::worker::Ask;
-use everfold::Session;
+use everfold_agent::Session;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::KeyEvent;
 use ratatui::layout::Rect;

@@ -4,7 +4,7 @@
 use crate::host::BoxFuture;
 use crate::page::TextPage;
 use crate::style::TextStyle;
-use everfold::kernel::Ledger;
+use everfold_kernel::Ledger;
 
 /// The program around the screen, as far as it does without the session.
 pub trait PanelData: Send + Sync {

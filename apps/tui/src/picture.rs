@@ -6,8 +6,10 @@
 //! only.
 
 use crate::style::TextStyle;
-use everfold::engine::window::context_view::{Category, ContextView, Threshold, ThresholdKind};
-use everfold::kernel::Tokens;
+use everfold_agent::engine::window::context_view::{
+    Category, ContextView, Threshold, ThresholdKind,
+};
+use everfold_kernel::Tokens;
 use everfold_kernel::phrase::grouped;
 
 /// What the cells of the bar show, from left to right.
@@ -101,7 +103,7 @@ pub fn sign(category: &Category) -> (char, TextStyle) {
 mod tests {
     use super::*;
     use crate::app::harness::window_of;
-    use everfold::engine::window::context_view::CategoryKind;
+    use everfold_agent::engine::window::context_view::CategoryKind;
 
     fn view() -> ContextView {
         window_of(&[

@@ -14,7 +14,7 @@ use crate::questions::Question;
 use crate::style::TextStyle;
 use crate::theme::Theme;
 use crate::transcript_view::Diff;
-use everfold::kernel::phrase::counted;
+use everfold_kernel::phrase::counted;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::KeyEvent;
 use ratatui::layout::Rect;

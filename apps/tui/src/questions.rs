@@ -1,7 +1,7 @@
 //! Questions of tools and servers on their way to the person, and answers on
 //! their way back.
 
-use everfold::kernel::ports::{
+use everfold_kernel::ports::{
     Approver, BoxFuture, PermissionAnswer, PermissionAsk, Respondent, ServerAnswer, ServerQuestion,
 };
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};

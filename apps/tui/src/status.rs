@@ -3,19 +3,19 @@
 
 use crate::host::Host;
 use crate::panel_data::PanelData;
-use everfold::engine::agents::Agents;
-use everfold::engine::agents::letters;
-use everfold::engine::session::status;
-use everfold::engine::session::status::Live;
-use everfold::engine::setups::memory_switch;
-use everfold::engine::tools::foreground::RunningCommands;
-use everfold::engine::window::context_view;
-use everfold::engine::window::context_view::ContextView;
-use everfold::kernel::ports::Shell;
-use everfold::kernel::settings::PermissionMode;
-use everfold::kernel::usage::Booking;
-use everfold::kernel::{Ledger, QuerySource, Window};
-use everfold::{Background, MemorySwitch, Queue, SessionId};
+use everfold_agent::engine::agents::Agents;
+use everfold_agent::engine::agents::letters;
+use everfold_agent::engine::session::status;
+use everfold_agent::engine::session::status::Live;
+use everfold_agent::engine::setups::memory_switch;
+use everfold_agent::engine::tools::foreground::RunningCommands;
+use everfold_agent::engine::window::context_view;
+use everfold_agent::engine::window::context_view::ContextView;
+use everfold_agent::{Background, MemorySwitch, Queue, SessionId};
+use everfold_kernel::ports::Shell;
+use everfold_kernel::settings::PermissionMode;
+use everfold_kernel::usage::Booking;
+use everfold_kernel::{Ledger, QuerySource, Window};
 use std::sync::Arc;
 
 /// The state of a session, without the session.

@@ -3,7 +3,7 @@
 
 use crate::host::Host;
 use crate::status::Status;
-use everfold::kernel::ports::{Exit, HookAction, HookCall, HookExit, Hooks};
+use everfold_kernel::ports::{Exit, HookAction, HookCall, HookExit, Hooks};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::PathBuf;

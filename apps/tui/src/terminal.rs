@@ -1,7 +1,7 @@
 //! The terminal itself: taken over at the start, given back whatever happens.
 
 use crate::app::MouseUse;
-use everfold::kernel::settings::Bell;
+use everfold_kernel::settings::Bell;
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 use ratatui::crossterm::event::{

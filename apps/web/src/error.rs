@@ -3,7 +3,7 @@
 use crate::frame;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use everfold::kernel::{Class, Classify};
+use everfold_kernel::{Class, Classify};
 use maud::html;
 
 #[derive(Debug, thiserror::Error)]
@@ -39,7 +39,7 @@ pub enum Error {
     Memory(#[from] everfold_kernel::ports::MemoryError),
     /// Sessions or settings could not be read.
     #[error(transparent)]
-    Library(#[from] everfold::Error),
+    Library(#[from] everfold_agent::Error),
     /// The work was given up.
     #[error("the work on this page ended early")]
     Lost,

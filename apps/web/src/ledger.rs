@@ -8,10 +8,10 @@ pub(crate) use book::{Book, SessionRow};
 
 use book::BookBuilder;
 
-use everfold::Agent;
-use everfold::bills::{bill_index, each_bill, read_bills};
-use everfold::observed::ObservedBodies;
-use everfold::session_files::{SessionFile, SessionPlaces};
+use everfold_agent::Agent;
+use everfold_agent::bills::{bill_index, each_bill, read_bills};
+use everfold_agent::observed::ObservedBodies;
+use everfold_agent::session_files::{SessionFile, SessionPlaces};
 use everfold_replay::Options;
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};

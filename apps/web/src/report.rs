@@ -2,7 +2,7 @@
 //! elsewhere, so it can be kept, sent and opened anywhere.
 
 use crate::frame;
-use everfold::unsaved::UnsavedMemory;
+use everfold_agent::unsaved::UnsavedMemory;
 use everfold_kernel::phrase::{counted, grouped};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde::Serialize;

@@ -7,11 +7,11 @@ pub(crate) use head::{HeadKind, MessageHead, texts};
 
 use crate::error::Error;
 use crate::ledger::SessionRow;
-use everfold::foreign::{About, Reader, Thread, TranscriptEvent, What};
-use everfold::kernel::{Entry, MessageId, Record};
-use everfold::observed::{BodyShares, ObservedBodies};
-use everfold::session_files::read_lines;
-use everfold::{Agent, Replayed, replay_file};
+use everfold_agent::observed::{BodyShares, ObservedBodies};
+use everfold_agent::session_files::read_lines;
+use everfold_agent::{Agent, Replayed, replay_file};
+use everfold_foreign::{About, Reader, Thread, TranscriptEvent, What};
+use everfold_kernel::{Entry, MessageId, Record};
 use everfold_replay::{Bill, LaneReport, Options, Policy};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

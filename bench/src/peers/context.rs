@@ -3,11 +3,11 @@
 use super::Row;
 use super::environment::Place;
 use anyhow::{Context, Result};
-use everfold::foreign::{Thread, TranscriptEvent, What};
-use everfold::kernel::record::CacheTtl;
-use everfold::kernel::{BlockView, Entry, ModelTable, Record, Timestamp, Tokens, Usage};
-use everfold::prefix::sim::{Chain, SimConfig, Simulator, hash};
 use everfold_bench::conversation::{BYTES_PER_TOKEN, RecordWriter};
+use everfold_foreign::{Thread, TranscriptEvent, What};
+use everfold_kernel::record::CacheTtl;
+use everfold_kernel::{BlockView, Entry, ModelTable, Record, Timestamp, Tokens, Usage};
+use everfold_prefix::sim::{Chain, SimConfig, Simulator, hash};
 use everfold_replay::{Options, Policy, Replay};
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -1,4 +1,5 @@
-//! Whole conversations: the real engine and adapters against the test kit's server.
+//! The library as another program uses it: its examples, and a loop that takes
+//! the context layers over.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -10,21 +11,4 @@
 )]
 
 mod adoption;
-mod crew;
-mod elicitation;
 mod examples;
-mod faults;
-mod hooks;
-mod keeping;
-mod memory;
-mod memory_tool;
-mod pauses;
-mod permissions;
-mod place;
-mod plugins;
-mod rule_fuzz;
-mod safety;
-mod servers;
-mod surfaces;
-mod switches;
-mod waiting;

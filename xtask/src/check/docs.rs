@@ -17,8 +17,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The rooms of the house; a span that starts with one is a path, even when
 /// the room itself is gone.
 const ROOMS: &[&str] = &[
-    "core", "layers", "window", "engine", "tools", "replay", "adapters", "sdk", "apps", "testkit",
-    "xtask", "bench", "docs", "fuzz", "plugins", ".ci", ".cargo",
+    "core", "layers", "window", "engine", "tools", "replay", "adapters", "agent", "sdk", "apps",
+    "testkit", "xtask", "bench", "docs", "fuzz", "plugins", ".ci", ".cargo",
 ];
 /// Endings that make a span with a slash a path of the repository.
 const ENDINGS: &[&str] = &[".md", ".rs", ".toml", ".json"];

@@ -21,8 +21,8 @@ struct Rule {
 }
 
 const EVERYTHING: &[&str] = &[
-    "core", "memory", "layers", "window", "engine", "tools", "replay", "adapters", "sdk", "apps",
-    "testkit", "bench",
+    "core", "memory", "layers", "window", "engine", "tools", "replay", "adapters", "agent", "sdk",
+    "apps", "testkit", "bench",
 ];
 
 /// The rooms of memory that do no I/O.
@@ -115,14 +115,28 @@ const RULES: &[Rule] = &[
         banned: &[ANYHOW],
     },
     Rule {
-        group: "sdk",
+        group: "agent",
         may_use: &["core", "memory", "layers", "window", "engine", "tools", "replay", "adapters"],
         tests_may_use: EVERYTHING,
         banned: &[ANYHOW],
     },
     Rule {
+        group: "sdk",
+        may_use: &[
+            "core",
+            "memory",
+            "layers",
+            "window",
+            "agent",
+            "adapters/clock",
+            "adapters/disk",
+        ],
+        tests_may_use: EVERYTHING,
+        banned: &[ANYHOW],
+    },
+    Rule {
         group: "apps",
-        may_use: &["sdk", "core", "memory", "replay"],
+        may_use: &["agent", "core", "memory", "replay"],
         tests_may_use: EVERYTHING,
         banned: &[],
     },
@@ -313,7 +327,7 @@ mod tests {
             ("adapters/disk", "[dependencies]\ncap-std = \"4\"\n"),
             ("adapters/web", "[dependencies]\nadapters-disk = { path = \"../disk\" }\n"),
             ("sdk", "[dependencies]\nengine = { path = \"../engine\" }\n"),
-            ("apps/tui", "[dependencies]\nsdk = { path = \"../../sdk\" }\n"),
+            ("apps/tui", "[dependencies]\nagent = { path = \"../../agent\" }\n"),
             ("apps/cli", "[dependencies]\napps-tui = { path = \"../tui\" }\nanyhow = \"1\"\n"),
             ("testkit", "[dependencies]\ncore-kernel = { path = \"../core/kernel\" }\n"),
         ]);
@@ -341,7 +355,7 @@ mod tests {
             "layers/a/Cargo.toml:6: layers may depend on core, memory/file, memory/judge, memory/recall, not on layers/b",
             "layers/b/Cargo.toml:6: `futures-util` has no place in layers",
             "adapters/web/Cargo.toml:6: adapters may depend on core, memory/file",
-            "apps/tui/Cargo.toml:6: apps may depend on sdk, core, memory, replay, not on adapters/web",
+            "apps/tui/Cargo.toml:6: apps may depend on agent, core, memory, replay, not on adapters/web",
             "engine/Cargo.toml:6: `reqwest` has no place in engine",
             "engine/Cargo.toml:7: engine may depend on core, layers, window, tools, memory/file",
             "attic/Cargo.toml:1: no rule for the folder `attic`",

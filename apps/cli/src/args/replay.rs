@@ -1,7 +1,7 @@
 //! The command line of `everfold replay` (PC7), as it was typed.
 
 use clap::{Args, ValueEnum};
-use everfold::kernel::record::CacheTtl;
+use everfold_kernel::record::CacheTtl;
 use everfold_replay::Policy;
 use std::path::PathBuf;
 use std::str::FromStr;

@@ -2,7 +2,7 @@
 
 use super::{Choices, OutputFormat};
 use clap::{Args, Subcommand, ValueEnum};
-use everfold::bills::GroupBy;
+use everfold_agent::bills::GroupBy;
 use std::path::PathBuf;
 
 /// `everfold config`.

@@ -4,13 +4,13 @@ use super::messages::{named, tell};
 use super::{CommandContext, Flow};
 use crate::presenter::{TextStyle, grouped};
 use anyhow::{Result, bail};
-use everfold::Event;
-use everfold::engine::window::compaction;
-use everfold::engine::window::compaction::{
+use everfold_agent::Event;
+use everfold_agent::engine::window::compaction;
+use everfold_agent::engine::window::compaction::{
     Compaction, CompactionPreview, CompactionReport, CompactionScope, Trigger,
 };
-use everfold::engine::window::in_view;
-use everfold::engine::window::in_view::InView;
+use everfold_agent::engine::window::in_view;
+use everfold_agent::engine::window::in_view::InView;
 use tokio::sync::mpsc::unbounded_channel;
 
 /// Spans, records or files of each kind that are listed.
@@ -203,8 +203,8 @@ fn show_preview(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use everfold::kernel::Tokens;
-    use everfold::prefix::Showing;
+    use everfold_kernel::Tokens;
+    use everfold_prefix::Showing;
 
     fn parsed(text: &str) -> Wish {
         tried(text).unwrap()

@@ -4,7 +4,7 @@ use super::{CommandContext, Flow};
 use crate::presenter::TextStyle;
 use crate::setup;
 use anyhow::Result;
-use everfold::engine::window::context_view;
+use everfold_agent::engine::window::context_view;
 use everfold_tui::picture;
 
 /// The brackets around the bar.

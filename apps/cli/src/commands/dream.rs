@@ -3,7 +3,7 @@
 use super::{CommandContext, Flow};
 use crate::presenter::TextStyle;
 use anyhow::Result;
-use everfold::engine::session::effects;
+use everfold_agent::engine::session::effects;
 
 pub(super) async fn run(cx: &mut CommandContext, text: &str) -> Result<Flow> {
     let Some(wish) = crate::dream::wish(text) else {

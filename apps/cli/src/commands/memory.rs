@@ -9,8 +9,8 @@ use crate::presenter::TextStyle;
 use crate::setup;
 use anyhow::{Result, anyhow};
 use clap::Parser;
-use everfold::MemorySwitch;
-use everfold::engine::setups::memory_switch;
+use everfold_agent::MemorySwitch;
+use everfold_agent::engine::setups::memory_switch;
 use everfold_kernel::ports::Kept;
 
 /// What follows `/memory`.

@@ -7,13 +7,13 @@
 use super::{CommandContext, Flow};
 use crate::presenter::{TextStyle, grouped};
 use anyhow::{Result, anyhow};
-use everfold::engine::session::lookup;
-use everfold::engine::window::compaction;
-use everfold::engine::window::in_view;
-use everfold::engine::window::in_view::InView;
-use everfold::kernel::ToolUseId;
-use everfold::kernel::provenance::Source;
-use everfold::prefix::Showing;
+use everfold_agent::engine::session::lookup;
+use everfold_agent::engine::window::compaction;
+use everfold_agent::engine::window::in_view;
+use everfold_agent::engine::window::in_view::InView;
+use everfold_kernel::ToolUseId;
+use everfold_kernel::provenance::Source;
+use everfold_prefix::Showing;
 use serde_json::json;
 
 /// Columns from which ids fit beside the words.
@@ -211,7 +211,7 @@ pub(super) fn tell(cx: &CommandContext, done: Result<String>) -> Result<Flow> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use everfold::kernel::Tokens;
+    use everfold_kernel::Tokens;
 
     fn entries(ids: &[&str]) -> Vec<InView> {
         let entry = |(at, id): (usize, &&str)| InView {

@@ -5,8 +5,8 @@ use crate::nearest::{nearest, unknown};
 use crate::presenter::TextStyle;
 use crate::setup;
 use anyhow::Result;
-use everfold::engine::setups::hooks::model_switch;
-use everfold::kernel::ModelId;
+use everfold_agent::engine::setups::hooks::model_switch;
+use everfold_kernel::ModelId;
 
 pub(super) async fn run(cx: &mut CommandContext, name: &str) -> Result<Flow> {
     if name.is_empty() {

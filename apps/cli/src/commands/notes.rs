@@ -4,9 +4,9 @@ use super::{CommandContext, Flow};
 use crate::memory::editor;
 use crate::presenter::TextStyle;
 use anyhow::{Result, anyhow};
-use everfold::TaskStatus;
-use everfold::engine::window::notes::{self, NotesUpdate};
-use everfold::kernel::QuerySource;
+use everfold_agent::TaskStatus;
+use everfold_agent::engine::window::notes::{self, NotesUpdate};
+use everfold_kernel::QuerySource;
 
 /// Shows the notes, says where they are, or changes them.
 pub(super) async fn run(cx: &mut CommandContext, text: &str) -> Result<Flow> {

@@ -3,7 +3,7 @@
 use super::{CommandContext, Flow, tables};
 use crate::presenter::TextStyle;
 use anyhow::Result;
-use everfold::engine::permit::TakenBack;
+use everfold_agent::engine::permit::TakenBack;
 use everfold_tui::granted_rule;
 
 /// `/permissions`, `/permissions forget RULE`.

@@ -3,9 +3,9 @@
 use super::messages::tell;
 use super::{CommandContext, Flow};
 use anyhow::{Result, anyhow};
-use everfold::engine::setups::preferences;
-use everfold::engine::setups::preferences::{EFFORTS, ThinkingWish};
-use everfold::kernel::Params;
+use everfold_agent::engine::setups::preferences;
+use everfold_agent::engine::setups::preferences::{EFFORTS, ThinkingWish};
+use everfold_kernel::Params;
 
 pub(super) async fn thinking(cx: &mut CommandContext, text: &str) -> Result<Flow> {
     let wish = match text {

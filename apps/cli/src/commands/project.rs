@@ -3,7 +3,7 @@
 use super::{CommandContext, Flow, messages};
 use crate::presenter::TextStyle;
 use anyhow::Result;
-use everfold::engine::setups::directories;
+use everfold_agent::engine::setups::directories;
 use std::path::PathBuf;
 
 /// What the model is told by `/init`.

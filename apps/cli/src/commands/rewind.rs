@@ -4,10 +4,10 @@ use super::messages::tell;
 use super::{CommandContext, Flow, compact};
 use crate::presenter::{TextStyle, counted, cut};
 use anyhow::{Result, anyhow};
-use everfold::engine::turn::rewind;
-use everfold::engine::turn::rewind::{Point, PointKind, RewindReport, RewindWhat};
-use everfold::engine::window::compaction::CompactionScope;
-use everfold::kernel::RecordId;
+use everfold_agent::engine::turn::rewind;
+use everfold_agent::engine::turn::rewind::{Point, PointKind, RewindReport, RewindWhat};
+use everfold_agent::engine::window::compaction::CompactionScope;
+use everfold_kernel::RecordId;
 use jiff::tz::TimeZone;
 
 const USAGE: &str =

@@ -3,14 +3,14 @@
 use crate::presenter::{Presenter, TextStyle, counted, cut, grouped, size};
 use crate::session_picker;
 use anyhow::Result;
-use everfold::engine::agents::letters;
-use everfold::hooks::{Handler, HookEvent};
-use everfold::kernel::ModelSpec;
-use everfold::kernel::ports::ServerState;
-use everfold::settings::{SettingRow as Setting, ValueOrigin};
-use everfold::skills::Skill;
-use everfold::transcript::{Listed, Side, list};
-use everfold::{Agent, Session};
+use everfold_agent::engine::agents::letters;
+use everfold_agent::settings::{SettingRow as Setting, ValueOrigin};
+use everfold_agent::{Agent, Session};
+use everfold_hooks::{Handler, HookEvent};
+use everfold_kernel::ModelSpec;
+use everfold_kernel::ports::ServerState;
+use everfold_skills::Skill;
+use everfold_transcript::{Listed, Side, list};
 use everfold_tui::{Table, TableRow};
 
 pub(crate) fn show(table: &Table, presenter: &Presenter) -> Result<()> {
@@ -190,7 +190,7 @@ pub(crate) async fn sessions(agent: &Agent) -> Result<Table> {
 pub(crate) async fn all_sessions(agent: &Agent) -> Result<Table> {
     let mut all: Vec<Listed> = Vec::new();
     for transcripts in agent.all_transcripts()? {
-        let glimpses = transcripts.glimpse().await.map_err(everfold::Error::from)?;
+        let glimpses = transcripts.glimpse().await.map_err(everfold_agent::Error::from)?;
         all.extend(glimpses.iter().map(list).filter(|entry| entry.side == Side::Main));
     }
     all.sort_by_key(|entry| std::cmp::Reverse(entry.modified));

@@ -5,11 +5,11 @@ use super::{CommandContext, Flow};
 use crate::presenter::{TextStyle, cut};
 use crate::session_picker;
 use anyhow::Result;
-use everfold::engine::agents::letters;
-use everfold::engine::setups::plan_mode;
-use everfold::kernel::settings::PermissionMode;
-use everfold::kernel::{QuerySource, Timestamp};
-use everfold::{TaskStatus, TaskView};
+use everfold_agent::engine::agents::letters;
+use everfold_agent::engine::setups::plan_mode;
+use everfold_agent::{TaskStatus, TaskView};
+use everfold_kernel::settings::PermissionMode;
+use everfold_kernel::{QuerySource, Timestamp};
 use everfold_tui::jobs::task_of;
 
 /// `/tasks`.

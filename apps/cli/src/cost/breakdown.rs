@@ -3,8 +3,8 @@
 use super::{line_json, row};
 use crate::args::By;
 use crate::presenter::Presenter;
-use everfold::kernel::usage::Booking;
-use everfold::kernel::{Ledger, SessionId};
+use everfold_kernel::usage::Booking;
+use everfold_kernel::{Ledger, SessionId};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};

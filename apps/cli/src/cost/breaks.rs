@@ -1,8 +1,8 @@
 //! Cache breaks that nothing had announced, as `everfold cost` shows them (PC6).
 
 use crate::presenter::{Presenter, grouped};
-use everfold::kernel::record::BreakSeen;
-use everfold::kernel::{SessionId, Usd};
+use everfold_kernel::record::BreakSeen;
+use everfold_kernel::{SessionId, Usd};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::io;

@@ -2,8 +2,8 @@
 //! and `/cost` show them.
 
 use crate::presenter::{Presenter, grouped};
-use everfold::kernel::record::{ActSum, ClearTrigger, Cleared, SumVerdict};
-use everfold::kernel::{Decision, Entry, SessionId};
+use everfold_kernel::record::{ActSum, ClearTrigger, Cleared, SumVerdict};
+use everfold_kernel::{Decision, Entry, SessionId};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::io;
@@ -86,7 +86,7 @@ fn verdict(verdict: SumVerdict) -> String {
 }
 
 fn terms(sum: &ActSum) -> String {
-    let side = |terms: &[everfold::kernel::record::SumTerm]| {
+    let side = |terms: &[everfold_kernel::record::SumTerm]| {
         let each = terms.iter().map(|term| {
             format!("{} {:.4} ({} tokens)", term.what, term.usd.0, grouped(term.tokens))
         });

@@ -2,7 +2,7 @@
 //! whether the newest session can be read whole (Q4).
 
 use super::{Finding, Severity};
-use everfold::Agent;
+use everfold_agent::Agent;
 use std::path::Path;
 #[cfg(unix)]
 use std::path::PathBuf;
@@ -36,7 +36,7 @@ async fn newest(agent: &Agent) -> Option<Finding> {
     let mut unreadable = 0_u64;
     let mut sink = |line: &[u8]| {
         let blank = line.trim_ascii().is_empty();
-        if !blank && everfold::transcript::decode_shown(line).is_err() {
+        if !blank && everfold_transcript::decode_shown(line).is_err() {
             unreadable += 1;
         }
     };

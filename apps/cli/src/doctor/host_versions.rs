@@ -3,8 +3,8 @@
 
 use super::{Finding, Severity};
 use crate::setup::ProcessEnv;
-use everfold::hosts::HostKind;
-use everfold::kernel::env;
+use everfold_agent::hosts::HostKind;
+use everfold_kernel::env;
 use serde_json::Value;
 use std::path::Path;
 

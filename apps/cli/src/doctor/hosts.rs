@@ -5,7 +5,7 @@ use super::{Finding, Severity, host_versions};
 use crate::args::Choices;
 use crate::install::{HookState, HostSight, look_at_hosts};
 use crate::setup::{self, ProcessEnv};
-use everfold::hosts::{Ability, Capability, Delegate, HostKind, HostService};
+use everfold_agent::hosts::{Ability, Capability, Delegate, HostKind, HostService};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::time::{Duration, SystemTime};

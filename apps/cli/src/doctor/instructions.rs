@@ -4,7 +4,7 @@
 use super::{Finding, Severity};
 use crate::args::Choices;
 use crate::setup::{self, ProcessEnv};
-use everfold::rules::{FileFate, InstructionFile, InstructionText};
+use everfold_rules::{FileFate, InstructionFile, InstructionText};
 use std::collections::BTreeSet;
 
 const AREA: &str = "instructions";

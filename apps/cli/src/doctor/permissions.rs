@@ -1,8 +1,8 @@
 //! Permissions that let more happen without a question than people think (Q6).
 
 use super::{Finding, Severity};
-use everfold::Agent;
-use everfold::kernel::settings::PermissionMode;
+use everfold_agent::Agent;
+use everfold_kernel::settings::PermissionMode;
 use std::path::Path;
 
 const AREA: &str = "permissions";

@@ -1,8 +1,8 @@
 //! A server of one's own: what it has, and what of it is used (Q15).
 
 use super::{Finding, Severity};
-use everfold::Agent;
-use everfold::model_server::{Served, ServerKind};
+use everfold_agent::Agent;
+use everfold_agent::model_server::{Served, ServerKind};
 
 const AREA: &str = "server";
 

@@ -1,9 +1,9 @@
 //! Settings that do nothing, or not what they say (C4, S2, Q6).
 
 use super::{Finding, Severity};
-use everfold::Agent;
-use everfold::kernel::ModelId;
-use everfold::kernel::settings::ProviderKind;
+use everfold_agent::Agent;
+use everfold_kernel::ModelId;
+use everfold_kernel::settings::ProviderKind;
 
 const AREA: &str = "settings";
 

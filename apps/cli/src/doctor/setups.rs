@@ -3,11 +3,11 @@
 
 use super::{AREA as PLATFORM, Finding, Severity};
 use crate::presenter::counted;
-use everfold::Agent;
-use everfold::hooks::Act;
-use everfold::kernel::ports::{SandboxState, ServerState};
-use everfold::kernel::{Decision, Entry};
-use everfold::record_filter::telling;
+use everfold_agent::Agent;
+use everfold_agent::record_filter::telling;
+use everfold_hooks::Act;
+use everfold_kernel::ports::{SandboxState, ServerState};
+use everfold_kernel::{Decision, Entry};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;

@@ -2,8 +2,8 @@
 //! replayed as they went (PC7), and their dearest moments looked at.
 
 use super::{Finding, Severity};
-use everfold::Agent;
-use everfold::foreign::Reader;
+use everfold_agent::Agent;
+use everfold_foreign::Reader;
 use everfold_replay::{Cause, LaneReport, Moment, Options, Policy, Replay};
 use std::sync::Arc;
 

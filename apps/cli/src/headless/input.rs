@@ -2,7 +2,7 @@
 
 use crate::failure::Usage;
 use anyhow::Result;
-use everfold::Waiting;
+use everfold_agent::Waiting;
 use std::io::{IsTerminal, Read};
 use std::iter;
 use std::sync::mpsc::{RecvTimeoutError, channel};

@@ -3,10 +3,10 @@
 use super::failure_text;
 use super::tally::Tally;
 use crate::failure;
-use everfold::engine::{Denial, TurnEnd};
-use everfold::kernel::usage::LedgerLine;
-use everfold::kernel::{ModelId, Usage};
-use everfold::{EndReason, Session};
+use everfold_agent::engine::{Denial, TurnEnd};
+use everfold_agent::{EndReason, Session};
+use everfold_kernel::usage::LedgerLine;
+use everfold_kernel::{ModelId, Usage};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -19,7 +19,10 @@ pub(crate) struct Outcome<'a> {
 
 impl<'a> Outcome<'a> {
     /// An outcome. A log that cannot be written ends a turn like any failure.
-    pub(super) fn new(session: &'a Session, end: Result<TurnEnd, everfold::engine::Error>) -> Self {
+    pub(super) fn new(
+        session: &'a Session,
+        end: Result<TurnEnd, everfold_agent::engine::Error>,
+    ) -> Self {
         let end = end.unwrap_or_else(|error| {
             let told = failure::told(&error.into());
             let parts = [told.message, told.hint].into_iter().flatten();

@@ -1,7 +1,7 @@
 //! What a turn used, gathered from its events.
 
-use everfold::Event;
-use everfold::kernel::{Entry, Ledger, ToolUseId};
+use everfold_agent::Event;
+use everfold_kernel::{Entry, Ledger, ToolUseId};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 

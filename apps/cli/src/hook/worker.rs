@@ -8,11 +8,11 @@
 use super::host_service;
 use crate::setup::ProcessEnv;
 use anyhow::{Context, Result};
-use everfold::Agent;
-use everfold::disk::Lock;
-use everfold::engine::HostReview;
-use everfold::hosts::HostService;
-use everfold::hosts::hooks::{HostCall, HostReply, Work};
+use everfold_agent::Agent;
+use everfold_agent::disk::Lock;
+use everfold_agent::engine::HostReview;
+use everfold_agent::hosts::HostService;
+use everfold_agent::hosts::hooks::{HostCall, HostReply, Work};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};

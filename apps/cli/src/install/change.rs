@@ -3,7 +3,7 @@
 
 use crate::failure::Refusal;
 use anyhow::{Context, Result};
-use everfold::disk::atomic::{self, FileReaders};
+use everfold_agent::disk::atomic::{self, FileReaders};
 use std::path::{Path, PathBuf};
 
 /// Largest file that is changed, in bytes.

@@ -4,7 +4,7 @@
 use super::piece::{Hook, Piece};
 use super::toml::Place;
 use clap::ValueEnum;
-use everfold::hosts::HostKind;
+use everfold_agent::hosts::HostKind;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

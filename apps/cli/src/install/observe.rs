@@ -9,8 +9,8 @@ use super::piece::Piece;
 use crate::args::InstallArgs;
 use crate::failure::{Refusal, Usage};
 use anyhow::Result;
-use everfold::observed::ObservedBodies;
-use everfold::settings::splice::Splice;
+use everfold_agent::observed::ObservedBodies;
+use everfold_agent::settings::splice::Splice;
 use serde_json::json;
 
 /// The variable by which Claude Code leaves its requests (CONTRACTS 7.1).

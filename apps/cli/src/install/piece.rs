@@ -3,8 +3,8 @@
 use super::refused::Refused;
 use super::toml::Place;
 use super::{section, toml};
-use everfold::settings::jsonc::Node;
-use everfold::settings::splice::Splice;
+use everfold_agent::settings::jsonc::Node;
+use everfold_agent::settings::splice::Splice;
 use serde_json::{Map, Value, json};
 
 /// One thing in one file.

@@ -1,7 +1,7 @@
 //! What was installed, and what files held before: the way back.
 
 use anyhow::{Context, Result};
-use everfold::disk::atomic::FileReaders;
+use everfold_agent::disk::atomic::FileReaders;
 use everfold_memory_store::ContentId;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -107,6 +107,6 @@ impl Kept {
 }
 
 fn write(path: &Path, text: &str) -> Result<()> {
-    everfold::disk::atomic::write(path, text.as_bytes(), FileReaders::Private)
+    everfold_agent::disk::atomic::write(path, text.as_bytes(), FileReaders::Private)
         .with_context(|| format!("{} cannot be written", path.display()))
 }

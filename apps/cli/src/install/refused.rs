@@ -2,7 +2,7 @@
 
 use super::Host;
 use crate::failure::Refusal;
-use everfold::settings::jsonc::JsoncFault;
+use everfold_agent::settings::jsonc::JsoncFault;
 use std::path::Path;
 
 /// Why a file cannot be changed.

@@ -9,9 +9,9 @@ use super::{Fitter, Host, read};
 use crate::failure::Refusal;
 use crate::presenter::{TextStyle, counted};
 use anyhow::Result;
-use everfold::hosts::{Migration, Pass, migrate};
-use everfold::kernel::ports::Clock;
-use everfold::settings::splice::Splice;
+use everfold_agent::hosts::{Migration, Pass, migrate};
+use everfold_agent::settings::splice::Splice;
+use everfold_kernel::ports::Clock;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -71,7 +71,7 @@ impl Fitter<'_> {
     /// Brings the memories of a separate store into the shared one.
     pub(super) fn moved(&self, to: Option<(PathBuf, Pass)>) -> Result<Migration> {
         let Some((dir, pass)) = to else { return Ok(Migration::default()) };
-        let clock: Arc<dyn Clock> = Arc::new(everfold::SystemClock);
+        let clock: Arc<dyn Clock> = Arc::new(everfold_agent::SystemClock);
         Ok(migrate(self.home, &dir, pass, &clock)?)
     }
 

@@ -3,8 +3,8 @@
 use super::elicitation;
 use super::lines::Lines;
 use crate::presenter::{Presenter, TextStyle};
-use everfold::Agent;
-use everfold::kernel::ports::{PermissionAnswer, PermissionAsk};
+use everfold_agent::Agent;
+use everfold_kernel::ports::{PermissionAnswer, PermissionAsk};
 use everfold_tui::Question;
 use std::io;
 

@@ -2,8 +2,8 @@
 
 use super::lines::Lines;
 use crate::presenter::{Presenter, TextStyle};
-use everfold::kernel::ports::question::{Field, FieldNeed, Wants};
-use everfold::kernel::ports::{ServerAnswer, ServerQuestion};
+use everfold_kernel::ports::question::{Field, FieldNeed, Wants};
+use everfold_kernel::ports::{ServerAnswer, ServerQuestion};
 use serde_json::{Map, Value};
 use std::io;
 

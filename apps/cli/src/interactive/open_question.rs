@@ -10,9 +10,9 @@ use crate::presenter::{Presenter, TextStyle};
 use crate::session_picker::{self, Opened, RETRY, Target};
 use crate::signals::Signals;
 use anyhow::Result;
-use everfold::kernel::ports::question::{Field, FieldKind, FieldNeed, FormChoice, Wants};
-use everfold::kernel::ports::{ServerAnswer, ServerQuestion, SessionHolder};
-use everfold::{Agent, SessionId};
+use everfold_agent::{Agent, SessionId};
+use everfold_kernel::ports::question::{Field, FieldKind, FieldNeed, FormChoice, Wants};
+use everfold_kernel::ports::{ServerAnswer, ServerQuestion, SessionHolder};
 use serde_json::{Value, json};
 
 /// What a person wants.

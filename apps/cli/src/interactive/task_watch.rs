@@ -3,7 +3,7 @@
 use super::Repl;
 use crate::commands::tasks::{ended, none};
 use anyhow::Result;
-use everfold::TaskStatus;
+use everfold_agent::TaskStatus;
 use std::time::Duration;
 
 /// How often a task that is watched is looked at.

@@ -6,7 +6,7 @@ use crate::presenter::{Presenter, TextStyle};
 use crate::setup::{self, ProcessEnv};
 use crate::trust;
 use anyhow::Result;
-use everfold::settings::trust::TrustDecision;
+use everfold_agent::settings::trust::TrustDecision;
 use jiff::Timestamp;
 
 /// Asks where there is something to be asked. The answer is the next of these

@@ -3,8 +3,8 @@
 use crate::commands::{compact, tasks};
 use crate::headless::{retrying, waiting};
 use crate::presenter::{Presenter, TextStyle, cut, names, offered, remembered, size};
-use everfold::Event;
-use everfold::kernel::{Entry, Record, UserOrigin};
+use everfold_agent::Event;
+use everfold_kernel::{Entry, Record, UserOrigin};
 use serde_json::Value;
 use std::io;
 

@@ -5,7 +5,7 @@ use crate::args::memory::Tier;
 use crate::failure::FAILED;
 use crate::presenter::{Presenter, TextStyle};
 use anyhow::Result;
-use everfold::kernel::ports::Names;
+use everfold_kernel::ports::Names;
 use everfold_memory_store::Store;
 use everfold_memory_store::check::Issue;
 use serde_json::{Value, json};

@@ -236,7 +236,7 @@ fn conflict(error: everfold_memory_store::Error) -> anyhow::Error {
             Refusal::new(message, "`everfold memory log` shows it; --force takes it back too")
                 .into()
         }
-        error => everfold::Error::from(error).into(),
+        error => everfold_agent::Error::from(error).into(),
     }
 }
 

@@ -9,7 +9,7 @@ use crate::args::memory::{ExportArgs, ImportArgs, Tier};
 use crate::failure::{Refusal, Usage};
 use crate::presenter::{Presenter, TextStyle, counted};
 use anyhow::{Context, Result, anyhow, bail};
-use everfold::disk::atomic::{self, FileReaders};
+use everfold_agent::disk::atomic::{self, FileReaders};
 use everfold_kernel::ports::{
     Haste, Kept, MemoryAuthor, MemoryPlacement, MemoryProposal, MemoryRef, MemoryWriter,
 };

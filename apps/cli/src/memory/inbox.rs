@@ -100,7 +100,7 @@ impl Bench<'_> {
             match store.proposal(ProposalId(id)) {
                 Ok(proposal) => found.push((tier, store, proposal)),
                 Err(Error::NoProposal { .. }) => {}
-                Err(error) => return Err(everfold::Error::from(error).into()),
+                Err(error) => return Err(everfold_agent::Error::from(error).into()),
             }
         }
         if found.len() > 1 {
@@ -227,7 +227,7 @@ impl Bench<'_> {
         if changed {
             let by = self.person("edited by hand");
             if let Err(error) = store.amend(proposal.id, &path, &edited.text, &by) {
-                return Err(edited.keep(everfold::Error::from(error).into()));
+                return Err(edited.keep(everfold_agent::Error::from(error).into()));
             }
         }
         if json {

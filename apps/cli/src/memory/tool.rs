@@ -10,7 +10,7 @@ use crate::args::memory::Tier;
 use crate::failure::Usage;
 use crate::presenter::Presenter;
 use anyhow::Result;
-use everfold::memory_tool::{self, Command, MemoryAccess, ToolAnswer};
+use everfold_agent::memory_tool::{self, Command, MemoryAccess, ToolAnswer};
 use everfold_kernel::Testimony;
 use serde::Deserialize;
 use serde_json::{Deserializer, Value, json};

@@ -5,8 +5,8 @@ use crate::failure::Usage;
 use crate::session_picker;
 use crate::setup::ProcessEnv;
 use anyhow::Result;
-use everfold::Agent;
-use everfold::session_files::{SessionFile, head_of, sessions_below};
+use everfold_agent::Agent;
+use everfold_agent::session_files::{SessionFile, head_of, sessions_below};
 use std::path::{Path, PathBuf};
 
 /// The files that were named, those below directories that were, and those of

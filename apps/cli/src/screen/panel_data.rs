@@ -10,8 +10,8 @@ use crate::memory;
 use crate::presenter::Presenter;
 use crate::setup::ProcessEnv;
 use anyhow::{Result, anyhow};
-use everfold::Agent;
-use everfold::kernel::Ledger;
+use everfold_agent::Agent;
+use everfold_kernel::Ledger;
 use everfold_tui::{BoxFuture, Listing, PanelData, Table, TextPage};
 use std::sync::Arc;
 
@@ -73,7 +73,7 @@ async fn apart<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'sta
 mod tests {
     use super::*;
     use crate::setup;
-    use everfold::engine::memory::extraction::statement;
+    use everfold_agent::engine::memory::extraction::statement;
     use everfold_tui::TableRow;
     use std::collections::BTreeMap;
 

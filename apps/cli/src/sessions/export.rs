@@ -2,10 +2,10 @@
 
 use crate::args::ExportFormat;
 use anyhow::{Context, Result};
-use everfold::Agent;
-use everfold::kernel::{Block, BlockView, Entry, Record, SessionId, UserOrigin};
-use everfold::transcript::redaction::{Redacted, redact};
-use everfold::transcript::{Decoded, decode};
+use everfold_agent::Agent;
+use everfold_kernel::{Block, BlockView, Entry, Record, SessionId, UserOrigin};
+use everfold_transcript::redaction::{Redacted, redact};
+use everfold_transcript::{Decoded, decode};
 use std::fmt::Write as _;
 use std::io::Write;
 use std::path::Path;
@@ -47,7 +47,7 @@ pub(crate) async fn run(
         failed = failed.take().or(written.err());
     };
     let loaded = agent.world().transcripts.load(id, &mut sink).await;
-    loaded.map_err(everfold::Error::from)?;
+    loaded.map_err(everfold_agent::Error::from)?;
     match failed {
         Some(error) => Err(error).context("the export could not be written"),
         None => Ok(out.flush()?),

@@ -3,7 +3,7 @@
 use crate::presenter::{Presenter, TextStyle, counted, size};
 use crate::session_picker;
 use anyhow::Result;
-use everfold::Agent;
+use everfold_agent::Agent;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 

@@ -2,7 +2,7 @@
 
 use crate::presenter::{Presenter, TextStyle, counted};
 use anyhow::Result;
-use everfold::{Agent, RedactionMode, SessionId};
+use everfold_agent::{Agent, RedactionMode, SessionId};
 use serde_json::json;
 
 /// Masks the secrets of a session, or counts them.

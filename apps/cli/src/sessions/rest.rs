@@ -5,9 +5,9 @@ use crate::args::Choices;
 use crate::hook::detached;
 use crate::setup::{self, ProcessEnv};
 use anyhow::Result;
-use everfold::kernel::SessionId;
-use everfold::kernel::ports::SessionHolder;
-use everfold::{Agent, Session};
+use everfold_agent::{Agent, Session};
+use everfold_kernel::SessionId;
+use everfold_kernel::ports::SessionHolder;
 use std::path::{Path, PathBuf};
 
 /// The file that names the worker, beside what the session spilled.
@@ -15,8 +15,8 @@ const WORKER: &str = "worker.pid";
 
 /// Ends a run, and hands over what it leaves.
 pub(crate) async fn leave(mut session: Session, choices: &Choices) -> Result<()> {
-    everfold::engine::setups::hooks::session_events::end_hooks(&mut session, "other").await?;
-    let is_left = everfold::engine::leave(&mut session).await?;
+    everfold_agent::engine::setups::hooks::session_events::end_hooks(&mut session, "other").await?;
+    let is_left = everfold_agent::engine::leave(&mut session).await?;
     let id = session.id().clone();
     // The worker takes the session over: it must not be open here any more.
     drop(session);
@@ -33,7 +33,7 @@ pub(super) async fn finish(env: &ProcessEnv, id: &SessionId, choices: &Choices) 
     // Somebody is at it already: they will review it themselves.
     let Ok((mut session, _)) = agent.resume(id.clone()).await else { return Ok(()) };
     let mark = Mark::set(place(&agent, id))?;
-    let done = everfold::engine::finish_later(&mut session).await;
+    let done = everfold_agent::engine::finish_later(&mut session).await;
     drop((session, mark));
     agent.shutdown().await;
     Ok(done?)

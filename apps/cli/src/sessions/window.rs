@@ -4,8 +4,8 @@
 
 use crate::cost::breaks;
 use crate::presenter::{counted, grouped};
-use everfold::kernel::record::BreakSeen;
-use everfold::kernel::{Boundary, Decision, Entry, Record};
+use everfold_kernel::record::BreakSeen;
+use everfold_kernel::{Boundary, Decision, Entry, Record};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 

@@ -2,7 +2,9 @@
 //! through every way in, in two time zones, and the files that come of it.
 
 use crate::desk::{Desk, Running};
-use everfold::memory_tool::{Command as ToolCommand, MemoryAccess as ToolDesk, ToolAnswer, run};
+use everfold_agent::memory_tool::{
+    Command as ToolCommand, MemoryAccess as ToolDesk, ToolAnswer, run,
+};
 use everfold_kernel::Testimony;
 use everfold_kernel::ports::{Clock, MemoryPlace, MemoryScope};
 use everfold_memory_file::{Memory, MemoryDraft};

@@ -60,7 +60,7 @@ fn c1_json_is_one_object() {
 
 /// The sums are those of the server.
 fn check_usage(desk: &Desk, result: &Value) {
-    let mut sum = everfold::kernel::Usage::default();
+    let mut sum = everfold_kernel::Usage::default();
     let mut cost = 0.0;
     for request in desk.server().requests() {
         sum.add(&request.usage.unwrap());

@@ -2,7 +2,7 @@
 //! rightly, or left alone with a message and exit code 1.
 
 use crate::desk::Desk;
-use everfold::settings::jsonc::Node;
+use everfold_agent::settings::jsonc::Node;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -192,7 +192,7 @@ impl Stage {
         for line in text.lines() {
             let mut line: Value = serde_json::from_str(line).unwrap();
             if let Some(at) = line["timestamp"].as_str() {
-                let at: everfold::kernel::Timestamp = at.parse().unwrap();
+                let at: everfold_kernel::Timestamp = at.parse().unwrap();
                 let at = at - span(time);
                 line["timestamp"] = at.to_string().into();
             }

@@ -2,12 +2,12 @@
 //! `/snip`, `/expand`, `show-result`, and what `sessions show` and `cost` tell.
 
 use crate::desk::{Desk, Ran, Running};
-use everfold::kernel::record::BreakSeen;
-use everfold::kernel::{Decision, Entry, QuerySource, Record, Timestamp, Usd};
-use everfold::transcript::{Envelope, encode};
+use everfold_kernel::record::BreakSeen;
+use everfold_kernel::{Decision, Entry, QuerySource, Record, Timestamp, Usd};
 use everfold_testkit::{
     Content, Received, Reply, Scenario, ServerRules, TempHome, TestServer, oracle,
 };
+use everfold_transcript::{Envelope, encode};
 use serde_json::{Value, json};
 use std::io::Write;
 

@@ -6,8 +6,8 @@
     reason = "tests; roots are how the older revision says where a client works"
 )]
 
-use everfold::Agent;
-use everfold::hosts::hooks::HostCall;
+use everfold_agent::Agent;
+use everfold_agent::hosts::hooks::HostCall;
 use everfold_mcp_server::{ProjectOpener, Server, serve_pipes};
 use everfold_memory_store::store::OnConflict;
 use everfold_memory_store::store::inbox::ProposalId;
@@ -278,7 +278,7 @@ async fn x3_the_project_is_the_clients_root() {
 async fn x3_earlier_conversations_are_searched_and_read_page_by_page() {
     let place = connected(ClientLifecycleMode::Initialize, "{}", false).await;
     let project = place.dir.path().join("project").canonicalize().unwrap();
-    let slug = everfold::transcript::slug(&project.display().to_string());
+    let slug = everfold_transcript::slug(&project.display().to_string());
     let dir = place.dir.path().join("home/projects").join(slug);
     std::fs::create_dir_all(&dir).unwrap();
     let long = "Why does the login fail on Mondays? ".repeat(1_000);

@@ -6,10 +6,10 @@ use crate::question::Asked;
 use crate::style::TextStyle;
 use crate::transcript_view::{Kind, Ruler, State, ToolCall, task_ended};
 use crate::worker::WorkerEvent;
-use everfold::kernel::record::Decision;
-use everfold::kernel::{BlockView, Entry, QuerySource, Record, UserOrigin};
-use everfold::{Block, EndReason, Event, TaskView, TurnEnd};
+use everfold_agent::{Block, EndReason, Event, TaskView, TurnEnd};
 use everfold_kernel::phrase::counted;
+use everfold_kernel::record::Decision;
+use everfold_kernel::{BlockView, Entry, QuerySource, Record, UserOrigin};
 use serde_json::Value;
 use std::time::{Duration, Instant};
 

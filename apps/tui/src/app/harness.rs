@@ -17,9 +17,9 @@ use crate::status::Status;
 use crate::style::TextStyle;
 use crate::theme::Theme;
 use crate::worker::{Ask, WorkerEvent};
-use everfold::engine::turn::rewind;
-use everfold::engine::window::compaction;
-use everfold::{Agent, CancellationToken, Session, SessionId, Turn};
+use everfold_agent::engine::turn::rewind;
+use everfold_agent::engine::window::compaction;
+use everfold_agent::{Agent, CancellationToken, Session, SessionId, Turn};
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::Rect;
@@ -85,7 +85,7 @@ impl Host for TestHost {
                 }
                 Some(("rewind", rest)) => {
                     let (id, _) = rest.split_once(' ').unwrap();
-                    let what = everfold::engine::turn::rewind::RewindWhat::Conversation;
+                    let what = everfold_agent::engine::turn::rewind::RewindWhat::Conversation;
                     let report = rewind::rewind(&mut self.session, &id.into(), what).await.unwrap();
                     return Ok(Next::WentBack(report.text));
                 }

@@ -3,7 +3,7 @@
 
 use super::{Act, App, Phase};
 use crate::question::Keyed;
-use everfold::KeepRuleError;
+use everfold_agent::KeepRuleError;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use std::path::PathBuf;
 use std::time::Instant;

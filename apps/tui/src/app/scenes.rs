@@ -9,18 +9,18 @@ use crate::status::Status;
 use crate::theme::Theme;
 use crate::transcript_view::{Diff, Kind, ThinkingTime, Thought, highlight};
 use crate::worker::WorkerEvent;
-use everfold::engine::event::Finder;
-use everfold::engine::window::compaction::CompactionReport;
-use everfold::kernel::models::Usd;
-use everfold::kernel::ports::PermissionAsk;
-use everfold::kernel::record::Spilled;
-use everfold::kernel::usage::{Booking, Usage};
-use everfold::kernel::{
+use everfold_agent::engine::event::Finder;
+use everfold_agent::engine::window::compaction::CompactionReport;
+use everfold_agent::{Event, TaskStatus, TaskView};
+use everfold_kernel::models::Usd;
+use everfold_kernel::ports::PermissionAsk;
+use everfold_kernel::ports::{Kept, MemoryRef, MemoryScope};
+use everfold_kernel::record::Spilled;
+use everfold_kernel::usage::{Booking, Usage};
+use everfold_kernel::{
     Block, Decision, Entry, QuerySource, Record, RecordId, Timestamp, ToolUseId, UserEntry,
     UserOrigin,
 };
-use everfold::{Event, TaskStatus, TaskView};
-use everfold_kernel::ports::{Kept, MemoryRef, MemoryScope};
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::Rect;
@@ -216,7 +216,7 @@ fn asides(colours: bool) -> Scene {
     scene.tell(Event::Task(Box::new(TaskView {
         id: "t3".to_owned(),
         name: "explore: find all callers".to_owned(),
-        source: everfold::kernel::QuerySource::Agent("explore".to_owned()),
+        source: everfold_kernel::QuerySource::Agent("explore".to_owned()),
         status: TaskStatus::Completed,
         phase: String::new(),
         lines: std::collections::VecDeque::new(),

@@ -6,8 +6,8 @@ use crate::input::Typed;
 use crate::style::TextStyle;
 use crate::transcript_view::Kind;
 use crate::worker::Ask;
-use everfold::Waiting;
-use everfold::kernel::settings::PermissionMode;
+use everfold_agent::Waiting;
+use everfold_kernel::settings::PermissionMode;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use std::time::Instant;
 

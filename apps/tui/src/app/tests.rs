@@ -116,13 +116,13 @@ async fn l5_24_proposals_are_accepted_edited_and_rejected() {
 #[tokio::test]
 async fn l5_46_a_memory_that_waits_is_offered_in_a_line_and_accepted_by_a_key() {
     let mut bench = Bench::with(&[]).await;
-    let waiting = everfold::kernel::ports::WaitingMemory {
-        scope: everfold::kernel::ports::MemoryScope::Project,
+    let waiting = everfold_kernel::ports::WaitingMemory {
+        scope: everfold_kernel::ports::MemoryScope::Project,
         id: 3,
         name: "Deploy day".to_owned(),
         description: "when the shop goes out".to_owned(),
     };
-    bench.app.event(everfold::Event::Offered(waiting));
+    bench.app.event(everfold_agent::Event::Offered(waiting));
     let screen = bench.draw(100, 24);
     assert!(screen.contains("Deploy day: when the shop goes out · Ctrl-Y accepts it"), "{screen}");
     bench.press("<c-y>").await;
@@ -216,7 +216,7 @@ async fn q9_tasks_are_watched_and_stopped() {
     let background = bench.app.status.as_ref().unwrap().background.clone();
     let id = background.start(
         "notes",
-        everfold::kernel::QuerySource::SessionMemory,
+        everfold_kernel::QuerySource::SessionMemory,
         Duration::from_mins(1),
         |task| async move {
             task.say("reading the conversation");

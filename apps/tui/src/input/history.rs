@@ -1,7 +1,7 @@
 //! What was typed before: here first, then elsewhere; up and down, and by
 //! search. Kept in a file that other agents' users know.
 
-use everfold::disk::jsonl::{self, Appender};
+use everfold_agent::disk::jsonl::{self, Appender};
 use everfold_memory_judge::secrets;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};

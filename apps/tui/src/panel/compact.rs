@@ -6,8 +6,10 @@ use super::scroll::Scroll;
 use super::{Panel, PanelAct, Slot, look};
 use crate::style::TextStyle;
 use crate::theme::Theme;
-use everfold::engine::window::compaction;
-use everfold::engine::window::compaction::{CompactionError, CompactionPreview, CompactionScope};
+use everfold_agent::engine::window::compaction;
+use everfold_agent::engine::window::compaction::{
+    CompactionError, CompactionPreview, CompactionScope,
+};
 use everfold_kernel::phrase::grouped;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};

@@ -9,7 +9,7 @@ use crate::style::TextStyle;
 use crate::theme::Theme;
 use crate::worker::Ask;
 use crate::wrap;
-use everfold::SessionId;
+use everfold_agent::SessionId;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::Rect;

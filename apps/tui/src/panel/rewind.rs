@@ -6,8 +6,8 @@ use crate::panel_data::{Table, TableRow};
 use crate::style::TextStyle;
 use crate::theme::Theme;
 use crate::worker::Ask;
-use everfold::engine::turn::rewind;
-use everfold::engine::turn::rewind::{ChangedFile, Point, PointKind, Standing};
+use everfold_agent::engine::turn::rewind;
+use everfold_agent::engine::turn::rewind::{ChangedFile, Point, PointKind, Standing};
 use jiff::tz::TimeZone;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
@@ -204,7 +204,7 @@ impl Panel for ChoicePanel {
 mod tests {
     use super::*;
     use crate::app::harness::alone;
-    use everfold::kernel::Timestamp;
+    use everfold_kernel::Timestamp;
 
     fn point(number: usize, kind: PointKind, text: &str, files: Vec<ChangedFile>) -> Point {
         let at = Timestamp::from_second(1_790_000_000).unwrap();

@@ -6,7 +6,7 @@ use crate::style::TextStyle;
 use crate::theme::Theme;
 use crate::transcript_view::{Diff, code_block};
 use crate::wrap;
-use everfold::kernel::ports::{PermissionAnswer, PermissionAsk};
+use everfold_kernel::ports::{PermissionAnswer, PermissionAsk};
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use ratatui::text::{Line, Span};
 use serde_json::Value;
@@ -208,7 +208,7 @@ fn tail(text: &str, width: usize) -> String {
 /// What a question would change, with the file as it is now.
 pub(crate) fn change(question: &Question, cwd: &Path) -> Option<Diff> {
     let Question::Call(OpenQuestion { ask, .. }) = question else { return None };
-    let path = everfold::kernel::call::file_of(&ask.input);
+    let path = everfold_kernel::call::file_of(&ask.input);
     let diff = if ask.tool == "Write"
         && let (Some(path), Some(new)) = (path, text(ask, "content"))
         // Opening a pipe would wait for its other end.

@@ -3,9 +3,9 @@
 use super::tool::time;
 use crate::theme::Theme;
 use crate::wrap;
-use everfold::engine::event::Finder;
-use everfold::engine::window::compaction::CompactionReport;
-use everfold::{TaskStatus, TaskView};
+use everfold_agent::engine::event::Finder;
+use everfold_agent::engine::window::compaction::CompactionReport;
+use everfold_agent::{TaskStatus, TaskView};
 use everfold_kernel::phrase::grouped;
 use everfold_kernel::ports::Kept;
 use ratatui::text::Line;

@@ -7,7 +7,7 @@ use super::tool::ToolCall;
 use crate::style::TextStyle;
 use crate::theme::Theme;
 use crate::wrap;
-use everfold::engine::event::Finder;
+use everfold_agent::engine::event::Finder;
 use everfold_kernel::ports::Kept;
 use ratatui::text::{Line, Span};
 use std::path::PathBuf;

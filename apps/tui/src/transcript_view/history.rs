@@ -4,13 +4,13 @@
 use super::asides::{Ruler, ThinkingTime, Thought};
 use super::cell::{Cell, Kind};
 use super::tool::{State, ToolCall};
-use everfold::engine::turn::tool_calls::REFUSED;
-use everfold::kernel::record::{Boundary, Decision};
-use everfold::kernel::{Block, BlockView, Entry, MessageId, RecordId, UserEntry, UserOrigin};
-use everfold::prefix::message::{Message, PieceOrigin};
-use everfold::transcript::{Decoded, Trace, decode};
-use everfold::{Agent, Session};
+use everfold_agent::engine::turn::tool_calls::REFUSED;
+use everfold_agent::{Agent, Session};
+use everfold_kernel::record::{Boundary, Decision};
+use everfold_kernel::{Block, BlockView, Entry, MessageId, RecordId, UserEntry, UserOrigin};
 use everfold_memory_recall::inject;
+use everfold_prefix::message::{Message, PieceOrigin};
+use everfold_transcript::{Decoded, Trace, decode};
 use serde_json::Value;
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
@@ -215,9 +215,9 @@ impl History {
 mod tests {
     use super::*;
     use crate::theme::Theme;
-    use everfold::Turn;
-    use everfold::kernel::record::Keeps;
-    use everfold::kernel::{AssistantEntry, Attachment, ToolUseId, Usage};
+    use everfold_agent::Turn;
+    use everfold_kernel::record::Keeps;
+    use everfold_kernel::{AssistantEntry, Attachment, ToolUseId, Usage};
     use serde_json::json;
 
     fn lines(cells: Vec<Cell>) -> Vec<String> {

@@ -93,7 +93,7 @@ impl ToolCall {
     /// The file that it is about.
     pub(crate) fn file(&self) -> Option<PathBuf> {
         let spilled = self.result.spilled().map(PathBuf::from);
-        spilled.or_else(|| everfold::kernel::call::file_of(&self.input).map(PathBuf::from))
+        spilled.or_else(|| everfold_kernel::call::file_of(&self.input).map(PathBuf::from))
     }
 
     /// The argument that says best what it does.

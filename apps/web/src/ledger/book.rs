@@ -1,9 +1,9 @@
 //! What is kept of each session: enough for lists and sums, and no more, so that
 //! ten thousand of them fit.
 
-use everfold::bills::{Group, SessionBill};
-use everfold::kernel::{Timestamp, Usage};
-use everfold::session_files::SessionFile;
+use everfold_agent::bills::{Group, SessionBill};
+use everfold_agent::session_files::SessionFile;
+use everfold_kernel::{Timestamp, Usage};
 use everfold_memory_judge::secrets;
 use everfold_replay::{BillCause, BilledRequest};
 use jiff::civil::Date;
@@ -268,7 +268,7 @@ fn marks(files: &[SessionFile]) -> BTreeMap<PathBuf, (u64, i64)> {
 
 /// What a session is called in addresses: nothing of where its file lies.
 fn key_of(path: &Path) -> String {
-    let hash = everfold::prefix::sim::hash(path.to_string_lossy().as_bytes());
+    let hash = everfold_prefix::sim::hash(path.to_string_lossy().as_bytes());
     hash.iter().take(8).fold(String::new(), |mut key, byte| {
         // Writing to a string does not fail.
         let _ = write!(key, "{byte:02x}");

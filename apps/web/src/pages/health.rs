@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::frame::{self, Link, Tab};
 use crate::site::Site;
 use axum::extract::{Query, State};
-use everfold::health::{Health, HealthScope};
+use everfold_agent::health::{Health, HealthScope};
 use maud::{Markup, html};
 use serde::Deserialize;
 use std::sync::Arc;

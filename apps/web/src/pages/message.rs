@@ -6,7 +6,7 @@ use crate::frame::{self, Link, Tab};
 use crate::site::Site;
 use crate::transcript::texts;
 use axum::extract::{Path, Query, State};
-use everfold::past_sessions::spilled_result;
+use everfold_agent::past_sessions::spilled_result;
 use everfold_kernel::phrase::{grouped, size};
 use everfold_kernel::{BlockView, Entry, Record};
 use everfold_memory_judge::secrets;

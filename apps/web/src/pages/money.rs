@@ -11,7 +11,7 @@ use crate::frame::{self, Link, Tab};
 use crate::ledger::{Book, SessionRow};
 use crate::site::Site;
 use axum::extract::{Query, State};
-use everfold::bills::Group;
+use everfold_agent::bills::Group;
 use everfold_kernel::phrase::{counted, grouped};
 use everfold_kernel::ports::SpentOf;
 use everfold_replay::BillCause;
@@ -118,7 +118,7 @@ fn groups(book: &Book, by: &str, since: Option<Date>) -> BTreeMap<String, Group>
                 "agent" => row.agent.clone(),
                 "model" => cell.model.to_string(),
                 "month" => cell.day.strftime("%Y-%m").to_string(),
-                "week" => everfold::bills::monday(cell.day).to_string(),
+                "week" => everfold_agent::bills::monday(cell.day).to_string(),
                 _ => cell.day.to_string(),
             };
             found.entry(key).or_default().merge(&cell.sum);

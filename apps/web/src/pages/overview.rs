@@ -6,7 +6,7 @@ use crate::frame::{self, Tab};
 use crate::ledger::Book;
 use crate::site::{Site, scope_name};
 use axum::extract::{Query, State};
-use everfold::bills::Group;
+use everfold_agent::bills::Group;
 use everfold_kernel::phrase::{counted, grouped};
 use everfold_memory_judge::secrets;
 use everfold_memory_store::{Action, Author, JournalEntry, StoreScope};

@@ -11,7 +11,7 @@ use crate::ledger::SessionRow;
 use crate::site::Site;
 use crate::transcript::CloseUp;
 use axum::extract::{Path, Query, State};
-use everfold::foreign::Format;
+use everfold_foreign::Format;
 use everfold_kernel::phrase::{counted, grouped};
 use everfold_replay::scale::Column;
 use everfold_replay::svg::{ColumnNote, draw_on_page};

@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::frame::{self, Tab};
 use crate::site::Site;
 use axum::extract::{Query, State};
-use everfold::settings::{SettingRow, ValueOrigin};
+use everfold_agent::settings::{SettingRow, ValueOrigin};
 use everfold_kernel::phrase::counted;
 use everfold_memory_judge::secrets;
 use maud::{Markup, html};

@@ -1,7 +1,7 @@
 //! A message in a list.
 
-use everfold::kernel::phrase::{counted, cut};
-use everfold::kernel::{
+use everfold_kernel::phrase::{counted, cut};
+use everfold_kernel::{
     BlockView, Boundary, Decision, Entry, Record, Timestamp, UserEntry, UserOrigin,
 };
 use everfold_memory_judge::secrets;
@@ -117,7 +117,7 @@ fn user_told(user: &UserEntry) -> (HeadKind, usize, String) {
 fn boundary_told(boundary: &Boundary) -> String {
     let before = match boundary.pre_tokens {
         0 => String::new(),
-        tokens => format!(" at {} tokens", everfold::kernel::phrase::grouped(tokens)),
+        tokens => format!(" at {} tokens", everfold_kernel::phrase::grouped(tokens)),
     };
     let kept = match boundary.preserved.len() {
         0 => "only the summary was kept".to_owned(),

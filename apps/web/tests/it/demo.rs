@@ -2,7 +2,7 @@
 //! tests that want something of everything.
 
 use crate::stage::Stage;
-use everfold::kernel::Timestamp;
+use everfold_kernel::Timestamp;
 use everfold_kernel::ports::{Begun, Clock, Dreams, Ending, LogsRead, Swap, SwapEdit};
 use everfold_memory_store::{DirDreams, StoreScope};
 use serde_json::{Value, json};
@@ -187,7 +187,7 @@ pub(crate) fn memories(stage: &Stage) {
 /// A dream that drops a copy.
 fn dream(stage: &Stage) {
     let store = stage.store(StoreScope::Project);
-    let clock: Arc<dyn Clock> = Arc::new(everfold::SystemClock);
+    let clock: Arc<dyn Clock> = Arc::new(everfold_agent::SystemClock);
     let dreams = DirDreams::new(store.dir().to_owned(), &clock);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {

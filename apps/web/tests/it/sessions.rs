@@ -86,13 +86,13 @@ fn w3_our_own_log_is_exact() {
     let stage = Stage::new();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let id = runtime.block_on(async {
-        let agent = everfold::Agent::builder(stage.files.project())
+        let agent = everfold_agent::Agent::builder(stage.files.project())
             .environment(BTreeMap::new(), Some(stage.files.home()))
             .build()
             .await
             .unwrap();
         let mut session = agent.start();
-        everfold::Turn::new(&mut session, "say hello to the page").end().await.unwrap();
+        everfold_agent::Turn::new(&mut session, "say hello to the page").end().await.unwrap();
         session.id().to_string()
     });
     let visitor = stage.open(PageAccess::Full);

@@ -1,8 +1,8 @@
 //! A home with sessions and memories, the page over it, and somebody who asks
 //! for pages by hand, so that headers can be anything.
 
-use everfold::Agent;
-use everfold::session_files::SessionPlaces;
+use everfold_agent::Agent;
+use everfold_agent::session_files::SessionPlaces;
 use everfold_memory_store::store::MemoryTarget;
 use everfold_memory_store::store::inbox::{ProposalGrounds, ProposedChange};
 use everfold_memory_store::store::{ExpectedContent, Save};

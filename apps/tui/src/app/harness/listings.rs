@@ -5,7 +5,7 @@ use crate::host::BoxFuture;
 use crate::page::TextPage;
 use crate::panel_data::{Listing, PanelData, Table, TableRow};
 use crate::style::TextStyle;
-use everfold::kernel::{Ledger, ModelTable, QuerySource, Usage, usage::Booking};
+use everfold_kernel::{Ledger, ModelTable, QuerySource, Usage, usage::Booking};
 
 pub(crate) struct TestSide(pub(super) Asked);
 

@@ -1,10 +1,10 @@
 //! A window that is known, for pictures of it.
 
-use everfold::engine::window::context_view::{
+use everfold_agent::engine::window::context_view::{
     Category, CategoryKind, ContextView, Threshold, ThresholdKind,
 };
-use everfold::kernel::window::WindowState;
-use everfold::kernel::{Tokens, Window};
+use everfold_kernel::window::WindowState;
+use everfold_kernel::{Tokens, Window};
 
 /// A window of 200,000 tokens with this in it: id, name, kind and tokens.
 pub(crate) fn window_of(

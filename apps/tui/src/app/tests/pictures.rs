@@ -1,7 +1,7 @@
 //! Panels as a person sees them, at 80×24 and 120×40, without colours.
 
 use crate::app::harness::{Bench, ledger, window_of};
-use everfold::engine::window::context_view::{CategoryKind, ContextView};
+use everfold_agent::engine::window::context_view::{CategoryKind, ContextView};
 
 fn window() -> ContextView {
     window_of(&[

@@ -7,11 +7,11 @@ use crate::panel::{Panel, PanelAct, Slot, Written, look};
 use crate::panel_data::{Table, TableRow};
 use crate::style::TextStyle;
 use crate::theme::Theme;
-use everfold::Session;
-use everfold::engine::window::in_view::InView;
-use everfold::kernel::RecordId;
-use everfold::prefix::{Message, Showing};
+use everfold_agent::Session;
+use everfold_agent::engine::window::in_view::InView;
+use everfold_kernel::RecordId;
 use everfold_kernel::phrase::grouped;
+use everfold_prefix::{Message, Showing};
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use ratatui::layout::Rect;
@@ -131,7 +131,7 @@ impl Panel for MessagesPanel {
     }
 
     fn begin(&mut self) -> PanelAct {
-        look(&self.found, everfold::engine::window::in_view::in_view)
+        look(&self.found, everfold_agent::engine::window::in_view::in_view)
     }
 
     fn answered(&mut self, said: Written) -> Result<PanelAct, Written> {

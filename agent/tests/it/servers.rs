@@ -1,9 +1,9 @@
 //! Servers of tools in whole conversations.
 
 use crate::place::{Place, say_ok};
-use everfold::engine::window::compaction;
-use everfold::engine::window::compaction::Compaction;
-use everfold::{Agent, CancellationToken};
+use everfold_agent::engine::window::compaction;
+use everfold_agent::engine::window::compaction::Compaction;
+use everfold_agent::{Agent, CancellationToken};
 use everfold_testkit::mcp::{McpHttp, Revision, script};
 use everfold_testkit::{Reply, Scenario, TestServer, When, oracle};
 use serde_json::{Value, json};
@@ -85,8 +85,12 @@ async fn q6_q7_a_servers_tool_is_judged_by_its_own_name() {
     });
     place.dirs.write(place.dirs.home().join("settings.json"), &settings.to_string()).unwrap();
     // Nobody says yes: what runs is allowed by a rule.
-    let agent =
-        place.builder().approver(std::sync::Arc::new(everfold::RefuseAll)).build().await.unwrap();
+    let agent = place
+        .builder()
+        .approver(std::sync::Arc::new(everfold_agent::RefuseAll))
+        .build()
+        .await
+        .unwrap();
     let end = say_ok(&mut agent.start(), "go").await;
     let requests = place.server.requests();
     assert!(requests[1].last_tool_results().unwrap().contains("one"));

@@ -1,7 +1,7 @@
 //! A permission rule that a person keeps with a word (Q6).
 
 use crate::place::{Place, say_ok, walk};
-use everfold::kernel::ports::{Approver, BoxFuture, PermissionAnswer, PermissionAsk};
+use everfold_kernel::ports::{Approver, BoxFuture, PermissionAnswer, PermissionAsk};
 use everfold_testkit::{Reply, ServerRules, TestServer};
 use serde_json::json;
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 //! SDK: the answers have to be the same, but for what is named here.
 
 use super::call;
-use everfold::memory_tool::ToolAnswer;
+use everfold_agent::memory_tool::ToolAnswer;
 use everfold_memory_store::Store;
 use everfold_testkit::interop;
 use serde_json::{Value, json};

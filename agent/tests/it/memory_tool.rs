@@ -2,9 +2,9 @@
 
 mod reference;
 
-use everfold::kernel::Testimony;
-use everfold::kernel::ports::{Clock, MemoryPlace, MemoryScope};
-use everfold::memory_tool::{Command, MemoryAccess, ToolAnswer, run};
+use everfold_agent::memory_tool::{Command, MemoryAccess, ToolAnswer, run};
+use everfold_kernel::Testimony;
+use everfold_kernel::ports::{Clock, MemoryPlace, MemoryScope};
 use everfold_memory_service::{Here, Service, ServiceConfig};
 use everfold_memory_store::{By, Store};
 use jiff::Timestamp;
@@ -20,7 +20,7 @@ fn call(store: &Store, input: Value) -> ToolAnswer {
 
 fn called(store: &Store, input: Value, testimony: &Testimony) -> ToolAnswer {
     let place = MemoryPlace { scope: MemoryScope::Project, dir: store.dir().to_owned() };
-    let clock: Arc<dyn Clock> = Arc::new(everfold::SystemClock);
+    let clock: Arc<dyn Clock> = Arc::new(everfold_agent::SystemClock);
     let service = Service::new(vec![place], Here::default(), ServiceConfig::default(), &clock);
     let command: Command = serde_json::from_value(input).unwrap();
     run(&MemoryAccess { service: &service, store, testimony }, &command, Timestamp::now())

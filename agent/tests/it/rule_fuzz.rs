@@ -5,9 +5,9 @@
 //! `cargo xtask soak fuzz`.
 
 use crate::permissions::{Scene, rules};
-use everfold::engine::permit::{Footprint, Permit, Verdict};
-use everfold::kernel::ports::FileTouch;
-use everfold::kernel::settings::PermissionMode;
+use everfold_agent::engine::permit::{Footprint, Permit, Verdict};
+use everfold_kernel::ports::FileTouch;
+use everfold_kernel::settings::PermissionMode;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 

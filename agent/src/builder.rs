@@ -2,12 +2,12 @@
 
 use crate::agent::{Agent, Parts};
 use crate::approvers::RefuseAll;
-use crate::clock::SystemClock;
 use crate::error::Error;
 use crate::memory;
 use crate::recorded_files::RecordedFiles;
 use crate::repo::Repo;
 use crate::shell;
+use everfold_clock::SystemClock;
 use everfold_disk::{DiskFiles, DiskSpending};
 use everfold_engine::agents::Definition;
 use everfold_engine::{Delegation, Tool, Toolbox, World};

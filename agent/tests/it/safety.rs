@@ -2,8 +2,8 @@
 
 use crate::memory::dir_of;
 use crate::place::{Place, say_ok};
-use everfold::RefuseAll;
-use everfold::kernel::ports::MemoryScope;
+use everfold_agent::RefuseAll;
+use everfold_kernel::ports::MemoryScope;
 use everfold_testkit::{Reply, Scenario, TestServer};
 use serde_json::json;
 use std::sync::Arc;

@@ -3,9 +3,9 @@
 //! large windows, and the time to live by the pace of the person.
 
 use crate::place::{Place, say_ok};
-use everfold::engine::window::compaction::{self, Compaction};
-use everfold::kernel::settings::Surface;
-use everfold::{Builder, EndReason, Event, Session, Turn};
+use everfold_agent::engine::window::compaction::{self, Compaction};
+use everfold_agent::{Builder, EndReason, Event, Session, Turn};
+use everfold_kernel::settings::Surface;
 use everfold_testkit::{Received, Reply, ServerRules, TestServer};
 use futures_util::StreamExt as _;
 use serde_json::{Value, json};
@@ -118,7 +118,7 @@ async fn e4_nothing_is_summed_up_between_turns_where_that_is_off() {
         tokio::time::sleep(Duration::from_millis(1_500)).await;
         place.server.advance(Duration::from_mins(20));
         say_ok(&mut session, "which one is the cheapest?").await;
-        everfold::engine::finish(&mut session).await.unwrap();
+        everfold_agent::engine::finish(&mut session).await.unwrap();
         assert!(place.server.requests_of("compact").is_empty(), "{model}");
     }
 }
@@ -173,7 +173,7 @@ async fn e4_pauses_alone_leave_a_warm_past_as_it_is() {
     for _ in 0..3 {
         say_ok(&mut session, "which one is the cheapest?").await;
     }
-    everfold::engine::finish(&mut session).await.unwrap();
+    everfold_agent::engine::finish(&mut session).await.unwrap();
     assert!(place.server.requests_of("compact").is_empty());
 }
 
@@ -292,7 +292,7 @@ async fn e10_what_is_spilled_compacted_or_not_done_is_one_line_with_tokens_and_m
     assert!(denied.len() == 1 && denied[0].contains("background budget is spent"), "{told:?}");
     let (sender, mut events) = tokio::sync::mpsc::unbounded_channel();
     session.watch(sender);
-    let stop = everfold::CancellationToken::new();
+    let stop = everfold_agent::CancellationToken::new();
     compaction::compact(&mut session, Compaction::by_hand(None), &stop).await.unwrap();
     let mut compacted = Vec::new();
     while let Ok(event) = events.try_recv() {

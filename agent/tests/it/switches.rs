@@ -2,8 +2,8 @@
 
 use crate::memory::{dir_in, watched};
 use crate::place::{Place, say, say_ok};
-use everfold::kernel::Flag;
-use everfold::{Agent, Builder, EndReason, Event};
+use everfold_agent::{Agent, Builder, EndReason, Event};
+use everfold_kernel::Flag;
 use everfold_testkit::{Reply, Scenario, ServerRules, TestServer, When, oracle};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -122,7 +122,7 @@ async fn by_flag_file(place: &Place, flags: &str) -> (Agent, PathBuf) {
     (agent, path)
 }
 
-async fn until(agent: &Agent, what: impl Fn(&everfold::Config) -> bool) {
+async fn until(agent: &Agent, what: impl Fn(&everfold_agent::Config) -> bool) {
     let start = Instant::now();
     while !what(&agent.config()) {
         assert!(start.elapsed() < Duration::from_secs(20), "the flag source was not followed");
@@ -234,7 +234,7 @@ async fn q3_what_a_session_was_started_with_by_hand_stays() {
     let mut limits = (*config.limits).clone();
     limits.offload.bash_chars = 4_000;
     config.limits = limits.into();
-    let mut session = everfold::Session::new(
+    let mut session = everfold_agent::Session::new(
         "by-hand".into(),
         agent.world().clone(),
         config,

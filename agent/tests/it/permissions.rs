@@ -2,10 +2,10 @@
 //! run decides, for every tool that could reach the thing.
 
 use crate::place::{Place, say_ok};
-use everfold::RefuseAll;
-use everfold::engine::permit::{CommandUse, Footprint, Permit, Places, Verdict};
-use everfold::kernel::ports::{BarredFiles, ShellPlace};
-use everfold::kernel::settings::{PermissionMode, Permissions};
+use everfold_agent::RefuseAll;
+use everfold_agent::engine::permit::{CommandUse, Footprint, Permit, Places, Verdict};
+use everfold_kernel::ports::{BarredFiles, ShellPlace};
+use everfold_kernel::settings::{PermissionMode, Permissions};
 use everfold_process::analysis::outline;
 use everfold_testkit::{Reply, ServerRules, TestServer};
 use serde_json::{Value, json};
@@ -104,7 +104,7 @@ async fn answers(
     place: &Place,
     calls: &Calls,
     given: Vec<(&str, Value)>,
-    agent: &everfold::Agent,
+    agent: &everfold_agent::Agent,
 ) -> Vec<String> {
     let count = given.len();
     let before = place.server.requests().len();
@@ -550,7 +550,7 @@ async fn s10_no_agent_in_the_background_reads_credentials_whatever_is_allowed() 
                 all.map(|(tool, input)| ((*tool).to_owned(), input.clone())).collect();
             let mut session = agent.start();
             say_ok(&mut session, "go").await;
-            everfold::engine::agents::letters::news(&session).await;
+            everfold_agent::engine::agents::letters::news(&session).await;
             let requests = place.server.requests();
             let own: Vec<_> =
                 requests.iter().skip(before).filter(|request| request.source() != "main").collect();

@@ -2,8 +2,8 @@
 //! the person, and nobody where there is none.
 
 use crate::place::{Place, say, say_ok};
-use everfold::kernel::ports::{BoxFuture, Respondent, ServerAnswer, ServerQuestion};
-use everfold::{Agent, EndReason, Turn};
+use everfold_agent::{Agent, EndReason, Turn};
+use everfold_kernel::ports::{BoxFuture, Respondent, ServerAnswer, ServerQuestion};
 use everfold_testkit::mcp::{Revision, asking};
 use everfold_testkit::{Reply, Scenario, TestServer, When, oracle};
 use serde_json::{Map, Value, json};

@@ -2,7 +2,7 @@
 //! waited for, and tools of servers as handlers.
 
 use crate::place::{Place, say_ok};
-use everfold::{Agent, EndReason, Event, Session, Turn};
+use everfold_agent::{Agent, EndReason, Event, Session, Turn};
 use everfold_testkit::mcp::script;
 use everfold_testkit::{Reply, Scenario, TestServer};
 use futures_util::StreamExt;

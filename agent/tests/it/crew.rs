@@ -2,10 +2,10 @@
 //! what their kinds bring.
 
 use crate::place::{Place, say_ok};
-use everfold::engine::agents;
-use everfold::engine::agents::letters;
-use everfold::kernel::ports::AgentName;
-use everfold::{Agent, Turn};
+use everfold_agent::engine::agents;
+use everfold_agent::engine::agents::letters;
+use everfold_agent::{Agent, Turn};
+use everfold_kernel::ports::AgentName;
 use everfold_testkit::{Reply, Scenario, TestServer, When};
 use serde_json::json;
 
@@ -86,7 +86,7 @@ async fn l7_5_l7_6_another_session_is_reached_by_its_id_and_asked_to_end() {
     let context = one.context();
     let send = json!({"to": format!("bridge:{}", two.id()), "message": {"type": "shutdown_request", "reason": "all done"}});
     let tool = ask.toolbox().get("SendMessage").unwrap();
-    let call = everfold::ToolCall { id: "c".into(), name: "SendMessage".into(), input: send };
+    let call = everfold_agent::ToolCall { id: "c".into(), name: "SendMessage".into(), input: send };
     let output = tool.run(&call, context).await;
     assert!(!output.is_error(), "{output:?}");
     letters::news(&two).await;
@@ -276,7 +276,7 @@ async fn l7_4_servers_that_an_agent_defines_run_as_long_as_it_does() {
         }
         cancel.cancel();
     });
-    everfold::engine::finish(&mut session).await.unwrap();
+    everfold_agent::engine::finish(&mut session).await.unwrap();
     agent.shutdown().await;
     assert_eq!(gone(&dir).await, 4);
 }

@@ -2,8 +2,8 @@
 
 use crate::memory::{dir_of, write};
 use crate::place::Place;
-use everfold::kernel::ports::{Clock as _, MemoryScope, WaitingMemory};
-use everfold::{Agent, Event, Session, Turn};
+use everfold_agent::{Agent, Event, Session, Turn};
+use everfold_kernel::ports::{Clock as _, MemoryScope, WaitingMemory};
 use everfold_memory_store::Store;
 use everfold_memory_store::store::inbox::ProposedChange;
 use everfold_memory_store::store::{By, OnConflict};

@@ -1,9 +1,9 @@
 //! Providers and ports that can be replaced.
 
 use crate::place::{Place, say_ok};
-use everfold::engine::window::compaction;
-use everfold::engine::window::compaction::Compaction;
-use everfold::{Agent, CancellationToken};
+use everfold_agent::engine::window::compaction;
+use everfold_agent::engine::window::compaction::Compaction;
+use everfold_agent::{Agent, CancellationToken};
 use everfold_testkit::{Reply, Scenario, TestServer, oracle};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -58,8 +58,8 @@ async fn q3_a_flag_file_is_read_before_the_first_session() {
         place.write("flags.json", r#"{"flags": {"snip": false}, "limits": {"max_retries": 1}}"#);
     let agent = place.builder().set("x", "/everfold/flag_source/file", file).build().await.unwrap();
     let session = agent.start();
-    assert!(!session.config().flags.is_on(everfold::kernel::Flag::Snip));
-    assert!(session.config().flags.is_on(everfold::kernel::Flag::Recall));
+    assert!(!session.config().flags.is_on(everfold_kernel::Flag::Snip));
+    assert!(session.config().flags.is_on(everfold_kernel::Flag::Recall));
     assert_eq!(session.config().limits.max_retries, 2, "the environment wins over the provider");
 }
 

@@ -1,7 +1,7 @@
 //! Answers that break on the wire.
 
 use crate::place::{Place, say, say_ok};
-use everfold::EndReason;
+use everfold_agent::EndReason;
 use everfold_testkit::{Reply, Scenario, ServerFault, TestServer, oracle};
 use serde_json::json;
 

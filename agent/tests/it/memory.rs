@@ -2,8 +2,8 @@
 //! with them.
 
 use crate::place::{Place, say_ok};
-use everfold::kernel::ports::MemoryScope;
-use everfold::{Agent, Event, Session, Turn};
+use everfold_agent::{Agent, Event, Session, Turn};
+use everfold_kernel::ports::MemoryScope;
 use everfold_testkit::{Received, Reply, Scenario, TestServer};
 use futures_util::StreamExt;
 use serde_json::{Value, json};
@@ -45,7 +45,7 @@ pub(crate) async fn watched(session: &mut Session, prompt: &str) -> Vec<Event> {
     turn.end().await.unwrap();
     let (sender, mut more) = tokio::sync::mpsc::unbounded_channel();
     session.watch(sender);
-    everfold::engine::finish(session).await.unwrap();
+    everfold_agent::engine::finish(session).await.unwrap();
     while let Ok(event) = more.try_recv() {
         events.push(event);
     }

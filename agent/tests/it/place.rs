@@ -1,7 +1,7 @@
 //! A home, a project and an agent in it.
 
-use everfold::kernel::ports::Approver;
-use everfold::{Agent, AllowAll, Builder, EndReason, Session, Turn, TurnEnd};
+use everfold_agent::{Agent, AllowAll, Builder, EndReason, Session, Turn, TurnEnd};
+use everfold_kernel::ports::Approver;
 use everfold_testkit::{FakeClock, TempHome, TestServer};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -69,7 +69,10 @@ impl Place {
     }
 
     /// The lines of a session's transcript.
-    pub(crate) fn transcript_of(&self, session: &everfold::SessionId) -> Vec<serde_json::Value> {
+    pub(crate) fn transcript_of(
+        &self,
+        session: &everfold_agent::SessionId,
+    ) -> Vec<serde_json::Value> {
         let name = format!("{session}.jsonl");
         let mut files = walk(&self.dirs.home().join("projects")).into_iter();
         let file = files.find(|path| path.file_name().is_some_and(|own| own == name.as_str()));
