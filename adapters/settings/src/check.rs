@@ -48,8 +48,8 @@ pub(crate) fn check(value: &Value) -> Result<Checked, Mismatch> {
         let number = value.pointer(pointer).and_then(Value::as_u64);
         if number.is_some_and(|number| number < *least || number > *most) {
             let reason = match *most {
-                u64::MAX => format!("has to be at least {least}"),
-                most => format!("has to be from {least} to {most}"),
+                u64::MAX => format!("must be at least {least}"),
+                most => format!("must be from {least} to {most}"),
             };
             return Err(Mismatch { pointer: (*pointer).to_owned(), reason });
         }
@@ -82,9 +82,9 @@ fn mistyped_keys(value: &Value, unknown: &[String]) -> Result<(), Mismatch> {
             let nearest = known.iter().map(|name| (distance(key, name), name)).min();
             let near = nearest.filter(|(far, _)| *far <= NEAR).map(|(_, name)| *name);
             let reason = match (near, *section) {
-                (Some(name), _) => format!("there is no such key; is `{name}` meant?"),
+                (Some(name), _) => format!("unknown key; did you mean `{name}`?"),
                 (None, "/everfold/sandbox") => {
-                    format!("there is no such key; there are `{}`", known.join("`, `"))
+                    format!("unknown key; the keys are `{}`", known.join("`, `"))
                 }
                 (None, _) => continue,
             };
@@ -130,7 +130,7 @@ fn compare_section(value: &Value, section: &Value, pointer: &str) -> Result<(), 
     let Value::Object(value) = value else {
         return Err(Mismatch {
             pointer: pointer.to_owned(),
-            reason: "has to be an object".to_owned(),
+            reason: "must be an object".to_owned(),
         });
     };
     for (key, section) in section {
@@ -272,15 +272,15 @@ mod tests {
             (
                 json!({"everfold": {"sandbox": {"enable": true}}}),
                 "/everfold/sandbox/enable",
-                "`enabled` meant",
+                "mean `enabled`",
             ),
-            (json!({"permissions": {"denny": []}}), "/permissions/denny", "`deny` meant"),
+            (json!({"permissions": {"denny": []}}), "/permissions/denny", "mean `deny`"),
             (
                 json!({"permissions": {"default_mode": "plan"}}),
                 "/permissions/default_mode",
-                "`defaultMode` meant",
+                "mean `defaultMode`",
             ),
-            (json!({"permissions": {"Deny": []}}), "/permissions/Deny", "`deny` meant"),
+            (json!({"permissions": {"Deny": []}}), "/permissions/Deny", "mean `deny`"),
         ] {
             let wrong = check(&value).unwrap_err();
             assert_eq!(wrong.pointer, pointer);
@@ -316,7 +316,7 @@ mod tests {
         for percent in [0, 101] {
             let wrong = check(&json!({"everfold": {"auto_compact_percent": percent}})).unwrap_err();
             assert_eq!(wrong.pointer, "/everfold/auto_compact_percent");
-            assert_eq!(wrong.reason, "has to be from 1 to 100");
+            assert_eq!(wrong.reason, "must be from 1 to 100");
         }
     }
 }

@@ -174,7 +174,7 @@ fn limits(variables: &Variables, out: &mut FromEnvironment) -> Result<(), Error>
         };
         let wrong = || Error::Variable {
             name: name.clone(),
-            takes: "a whole number in the range of its limit".to_owned(),
+            takes: "a whole number within its bounds".to_owned(),
         };
         let value: Value = serde_json::from_str(text).map_err(|_| wrong())?;
         let layer = Layer::leaf(ValueOrigin::Env(name.clone()), pointer, value);
@@ -231,7 +231,7 @@ fn switch(name: &str, text: &str) -> Result<bool, Error> {
 impl Takes {
     pub(crate) fn describe(self) -> String {
         match self {
-            Self::Text => "a text".to_owned(),
+            Self::Text => "a string".to_owned(),
             Self::Provider => "anthropic, openai or offline".to_owned(),
             Self::Number { least, most: u64::MAX } => format!("a whole number from {least}"),
             Self::Number { least, most } => format!("a whole number from {least} to {most}"),

@@ -17,7 +17,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// A directory could not be made.
-    #[error("make the directory {}", path.display())]
+    #[error("create the directory {}", path.display())]
     MakeDirectory { path: PathBuf, source: std::io::Error },
     /// A settings file is there but cannot be read.
     #[error("read the settings file {}: {source}", path.display())]
@@ -45,7 +45,8 @@ pub enum Error {
     },
     /// A settings file is JSON, but no object.
     #[error(
-        "read {place}, line {line}, column {column}: settings are an object, write {{ … }} around them"
+        "read {place}, line {line}, column {column}: settings must be an object: write {{ … }} \
+         around them"
     )]
     NotAnObject {
         /// The file, or the flag that held the text.
@@ -79,14 +80,14 @@ pub enum Error {
     #[error("use {flag}: {reason}")]
     Flag { flag: String, reason: String },
     /// The address of a provider or of the flag source is no web address.
-    #[error("use the address from {from}: it has to start with http:// or https:// ({reason})")]
+    #[error("use the address from {from}: it must start with http:// or https:// ({reason})")]
     Address {
         /// Which variable or setting named it.
         from: String,
         reason: String,
     },
     /// A header cannot be sent. The value is not shown: it may be a secret.
-    #[error("use header {number} of {from}: write `Name: Value`, one a line")]
+    #[error("use header {number} of {from}: write `Name: Value`, one per line")]
     Header {
         /// Which variable or setting named it.
         from: String,
@@ -94,7 +95,7 @@ pub enum Error {
         number: usize,
     },
     /// What a person said of a repository cannot be kept.
-    #[error("keep what was said of this repository in {}: {source}", path.display())]
+    #[error("record trust in this repository in {}: {source}", path.display())]
     Trust { path: PathBuf, source: Box<everfold_disk::Error> },
     /// What was said of repositories was written by a newer program.
     #[error("read {}: a newer version of Everfold wrote it (format {version})", path.display())]

@@ -156,7 +156,7 @@ impl Reader<'_> {
 
     fn value(&mut self, depth: usize) -> Result<Node, JsoncFault> {
         if depth > MAX_DEPTH {
-            return Err(self.broken("fewer values inside of each other"));
+            return Err(self.broken("less deeply nested values"));
         }
         let start = self.at;
         let kind = match self.peek() {
@@ -238,9 +238,9 @@ impl Reader<'_> {
             escaped = *letter == '\\' && !escaped;
             ends
         });
-        let Some((end, _)) = end else { return Err(self.broken("the end of a text")) };
+        let Some((end, _)) = end else { return Err(self.broken("the end of a string")) };
         let text = self.rest().get(..=end).unwrap_or_default();
-        let read = serde_json::from_str(text).map_err(|_| self.broken("a text in quotes"))?;
+        let read = serde_json::from_str(text).map_err(|_| self.broken("a string in quotes"))?;
         self.at += end + 1;
         Ok(read)
     }

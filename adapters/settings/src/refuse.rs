@@ -37,7 +37,7 @@ impl Refused {
 const RUNS: &str = "a repository may not start programs";
 const WIDENS: &str = "a repository may not widen what tools may do";
 const REDIRECTS: &str = "a repository may not choose where requests go";
-const FIGURES: &str = "a repository may not change what is known of models";
+const FIGURES: &str = "a repository may not change the properties of models";
 
 /// A key that is not taken over from a repository.
 struct Key {
@@ -94,9 +94,9 @@ const REFUSED: &[Key] = &[
     never("/everfold/flag_source", REDIRECTS),
     never("/everfold/fleet", REDIRECTS),
     never("/everfold/memory_home", "a repository may not move the memory directory"),
-    never("/everfold/memory", "a repository may not say how memories are kept"),
-    never("/everfold/limits/fleet", "a repository may not say what a fleet may send"),
-    never("/everfold/limits/team", "a repository may not say what a team may send"),
+    never("/everfold/memory", "a repository may not change how memories are kept"),
+    never("/everfold/limits/fleet", "a repository may not change what a fleet may send"),
+    never("/everfold/limits/team", "a repository may not change what a team may send"),
     never("/everfold/sandbox", WIDENS),
     never("/everfold/models", FIGURES),
     never("/everfold/prices", FIGURES),
@@ -105,7 +105,7 @@ const REFUSED: &[Key] = &[
 
 /// Switches that a repository may turn in one direction only.
 const ONE_WAY: &[(&str, bool, &str)] = &[
-    ("/autoMemoryEnabled", false, "a repository may not switch memories on"),
+    ("/autoMemoryEnabled", false, "a repository may not turn memories on"),
     ("/autoDreamEnabled", false, "a repository may not spend more in the background"),
     ("/fileCheckpointingEnabled", true, "a repository may not stop files from being kept"),
 ];
@@ -223,7 +223,7 @@ pub(crate) fn refuse_foreign_mode(value: &mut Value, origin: &ValueOrigin) -> Op
         Refused {
             pointer: MODE.to_owned(),
             origin: origin.clone(),
-            reason: "no mode of Everfold: default, acceptEdits, plan or bypassPermissions",
+            reason: "not a mode of Everfold: default, acceptEdits, plan or bypassPermissions",
         }
     })
 }

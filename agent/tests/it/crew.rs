@@ -52,7 +52,7 @@ async fn l7_5_l7_9_a_team_member_is_written_to_by_its_mailbox_and_told_once() {
     assert_eq!(Turn::go_on(&mut two).end().await.unwrap().requests, 0, "once");
     say_ok(&mut one, "tell eve").await;
     let said = place.server.requests().last().unwrap().last_tool_results().unwrap();
-    assert!(said.contains("nobody is called eve; there is bob"), "{said}");
+    assert!(said.contains("no one is called eve; there is bob"), "{said}");
     // The letter is in the log under its id; the mailbox is empty.
     let lines = place.transcript_of(two.id());
     assert_eq!(

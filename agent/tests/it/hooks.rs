@@ -161,8 +161,8 @@ async fn q7_a_tool_of_a_server_answers_for_a_hook() {
     let told = notices(&mut agent.start(), "hello").await.join("\n");
     let sent = place.server.requests_of("main")[0].body["messages"].to_string();
     assert!(sent.contains("From the UserPromptSubmit hook: you said hello in mode"));
-    assert!(told.contains("\"hang\" failed: it took too long"), "{told}");
-    assert!(told.contains("there is no server \"nowhere\""), "{told}");
+    assert!(told.contains("\"hang\" failed: it timed out"), "{told}");
+    assert!(told.contains("unknown server \"nowhere\""), "{told}");
     assert!(told.contains("the server \"t\" ended during the call"), "{told}");
     agent.shutdown().await;
 }

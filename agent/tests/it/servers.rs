@@ -207,7 +207,7 @@ async fn q5_resources_are_listed_read_and_mentioned() {
         results.contains("milk and bread") && results.contains("refused the call"),
         "{results}"
     );
-    assert!(results.contains("there is no server"));
+    assert!(results.contains("unknown server"));
     let last = messages(&place, 3);
     assert!(last.contains("The resource note://one of the server s, which was mentioned."));
     assert!(last.contains("note://three that was mentioned cannot be read"));

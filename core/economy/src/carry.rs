@@ -63,7 +63,7 @@ impl Carry {
         let rewrite = Usd(goes_on * self.rewrite(terms).0);
         let again = Usd(goes_on * terms.write(self.again()).0);
         let reads = Usd(goes_on * terms.read(self.gone()).0 * self.requests.max(0.0));
-        Weighing::new(QuerySource::Compact, "sum up at the end of a turn", terms)
+        Weighing::new(QuerySource::Compact, "summarise at the end of a turn", terms)
             .costs("one pass over the conversation", self.view, terms.read(self.view))
             .costs("the summary", self.summary, terms.output(self.summary))
             .costs("the new start of the prefix", self.after, rewrite)
@@ -78,7 +78,7 @@ impl Carry {
         let write = Usd(late * terms.write(self.gone()).0);
         let again = Usd(late * terms.write(self.again()).0);
         let reads = Usd(late * self.later_reads(terms).0);
-        Weighing::new(QuerySource::Compact, "sum up before the cache expires", terms)
+        Weighing::new(QuerySource::Compact, "summarise before the cache expires", terms)
             .costs("one pass over the conversation", self.view, terms.read(self.view))
             .costs("the summary", self.summary, terms.output(self.summary))
             .costs("what is needed again", self.again(), again)
@@ -90,7 +90,7 @@ impl Carry {
     /// all of it at full price, and so would the next request, or dearer.
     #[must_use]
     pub fn when_cold(&self, terms: &CostTerms) -> Weighing {
-        Weighing::new(QuerySource::Compact, "sum up after the cache expired", terms)
+        Weighing::new(QuerySource::Compact, "summarise after the cache expired", terms)
             .costs("one pass over the conversation", self.view, terms.input(self.view))
             .costs("the summary", self.summary, terms.output(self.summary))
             .costs("what is needed again", self.again(), terms.write(self.again()))

@@ -6,7 +6,7 @@ use everfold_kernel::error::{Class, Classify};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// The file starts a frontmatter and never ends it.
-    #[error("the frontmatter is not closed; end it with a line of its own that is `---`")]
+    #[error("the frontmatter is not closed; end it with a line that is just `---`")]
     FrontmatterUnclosed,
     /// A key that should hold others holds a plain value.
     #[error(

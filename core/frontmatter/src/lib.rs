@@ -21,7 +21,7 @@ pub use values::{read, text, texts};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FrontmatterFault {
     /// It is never closed, so all of the file is body.
-    #[error("the frontmatter is not closed; end it with a line of its own that is `---`")]
+    #[error("the frontmatter is not closed; end it with a line that is just `---`")]
     Unclosed,
     /// It is no YAML; values were put in quotes to read it.
     #[error(

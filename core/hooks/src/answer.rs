@@ -94,9 +94,9 @@ impl HandlerAnswer {
                 failed(format!("exit code {code}{}", complaint(&ran.stderr)))
             }
             HandlerExit::Signal(signal) => {
-                failed(format!("it was ended by signal {signal}{}", complaint(&ran.stderr)))
+                failed(format!("it was killed by signal {signal}{}", complaint(&ran.stderr)))
             }
-            HandlerExit::TimedOut => failed("it took too long and was ended".to_owned()),
+            HandlerExit::TimedOut => failed("it timed out and was stopped".to_owned()),
             HandlerExit::NotRun(why) => failed(why.clone()),
         }
     }
@@ -113,7 +113,7 @@ impl HandlerAnswer {
         match serde_json::from_str::<Value>(stdout) {
             Ok(value) => Self::of_json(event, &value),
             Err(error) => {
-                let why = format!("what it printed starts like JSON and is none: {error}");
+                let why = format!("its output starts like JSON but is not valid: {error}");
                 Self { fate: HandlerFate::Failed(why), ..Self::default() }
             }
         }

@@ -81,7 +81,7 @@ pub fn judgement(text: &str) -> Ran {
         Some(false) => HandlerExit::Code(2),
         None => {
             let shown: String = text.trim().chars().take(SHOWN_CHARS).collect();
-            HandlerExit::NotRun(format!("its answer is not a judgement: {shown:?}"))
+            HandlerExit::NotRun(format!("its answer is not a decision: {shown:?}"))
         }
     };
     Ran { ended, stdout: String::new(), stderr: reason.to_owned() }

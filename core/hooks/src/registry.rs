@@ -249,7 +249,7 @@ impl Reader<'_> {
             let reason = if NEVER.contains(&name) {
                 "this event does not happen in Everfold"
             } else {
-                "there is no event of this name"
+                "unknown event"
             };
             return self.problem(&pointer, reason);
         };
@@ -309,11 +309,11 @@ impl Reader<'_> {
 enum HandlerError {
     #[error("it has no {0:?}")]
     Missing(String),
-    #[error("\"args\" is not a list of texts")]
+    #[error("\"args\" is not a list of strings")]
     Args,
     #[error("\"input\" is not an object")]
     Input,
-    #[error("there are no handlers of type {0:?}")]
+    #[error("unknown handler type {0:?}")]
     UnknownType(String),
 }
 

@@ -49,11 +49,11 @@ limits! {
         bytes_per_token_json: u64 = 2,
         /// Tokens of a picture or a document.
         image_tokens: u64 = 2_000,
-        /// Window of a model that nothing is known of.
+        /// Window of an unknown model.
         default_window_tokens: u64 = 200_000,
         /// Window that the `[1m]` suffix and the 1M beta stand for.
         long_window_tokens: u64 = 1_000_000,
-        /// Most tokens kept free for the answer.
+        /// Maximum tokens kept free for the answer.
         output_reserve_tokens: u64 = 20_000,
         /// Auto-compact runs this far below the effective window.
         auto_compact_buffer_tokens: u64 = 13_000,
@@ -71,13 +71,13 @@ limits! {
         small_warning_percent: u64 = 10,
         /// Windows under this many tokens get the lean prompt.
         lean_window_tokens: u64 = 32_000,
-        /// Most output tokens asked for in one request; the model's own limit caps it.
+        /// Maximum output tokens of one request; the model's own limit caps it.
         max_output_tokens: u64 = 32_000,
         /// Tokens of thinking for models that think on a budget.
         thinking_budget_tokens: u64 = 8_000,
-        /// How often one request is retried after a failure that may pass.
+        /// How often a request is retried after a transient failure.
         max_retries: u32 = 10,
-        /// How often a request that nobody waits for is retried.
+        /// How often a background request is retried.
         background_retries: u32 = 2,
         /// First wait before a retry, in milliseconds; it doubles each time.
         retry_base_ms: u64 = 500,
@@ -85,9 +85,9 @@ limits! {
         retry_max_ms: u64 = 8_000,
         /// Longest wait that a server may ask for, in seconds; beyond it the turn ends.
         retry_after_max_s: u64 = 120,
-        /// A server that never answered is tried for this long, in milliseconds.
+        /// How long a server that never answered is retried, in milliseconds.
         unreachable_ms: u64 = 4_000,
-        /// No further try is begun this long after the first, in seconds.
+        /// No retry starts this long after the first attempt, in seconds.
         retry_total_s: u64 = 600,
         /// A stream silent for this long is cut, in seconds; comments are silence.
         stream_idle_s: u64 = 300,
@@ -95,58 +95,60 @@ limits! {
         stream_ping_s: u64 = 1_800,
         /// Longest wait for a connection, in seconds.
         connect_timeout_s: u64 = 10,
-        /// A wait for a server is told after this long, in milliseconds, then ever more rarely.
+        /// A wait for a server is reported after this long, in milliseconds, then less and less
+        /// often.
         wait_notice_ms: u64 = 4_000,
-        /// A server of one's own is asked for its models for this long at a start, in milliseconds.
+        /// How long a server of your own is asked for its models at startup, in milliseconds.
         server_question_ms: u64 = 300,
         /// Largest event of a stream, in bytes.
         sse_event_bytes: u64 = 16 * 1024 * 1024,
-        /// Most model requests of one turn.
+        /// Stop a turn after this many model requests.
         turn_requests: u32 = 500,
         /// Longest wait for background work when a session ends, in seconds.
         drain_s: u64 = 60,
-        /// Longest that a headless run waits for a session that is open elsewhere, in seconds.
+        /// Longest wait of a headless run for a session that is open elsewhere, in seconds.
         session_wait_s: u64 = 10,
-        /// Most read-only tools at once.
+        /// Maximum read-only tools at once.
         parallel_tools: usize = 10,
-        /// Longest a shell command runs where it names no time, in milliseconds.
+        /// Default timeout of a shell command, in milliseconds.
         shell_timeout_ms: u64 = 120_000,
-        /// Longest a shell command may ask for, in milliseconds.
+        /// Longest timeout that a shell command may ask for, in milliseconds.
         shell_timeout_max_ms: u64 = 600_000,
-        /// Most output of a shell command that is kept, in bytes; the rest is dropped from the middle.
+        /// Maximum output of a shell command that is kept, in bytes; the rest is dropped from the
+        /// middle.
         shell_output_bytes: u64 = 16 * 1024 * 1024,
-        /// Lines that Read gives where none are asked for.
+        /// Lines that Read returns by default.
         read_lines: u64 = 2_000,
-        /// Characters after which Read cuts a line.
+        /// Characters after which Read cuts off a line.
         read_line_chars: usize = 2_000,
-        /// Most tokens of one Read.
+        /// Maximum tokens of one Read.
         read_result_tokens: u64 = 25_000,
         /// Largest file that Read opens, in bytes.
         read_file_bytes: u64 = 256 * 1024 * 1024,
         /// Largest picture or PDF that Read gives to a model, in bytes.
         read_media_bytes: u64 = 5 * 1024 * 1024,
-        /// Most files that one message may bring in by naming them.
+        /// Maximum files that one message may attach by mentioning them.
         mention_files: usize = 20,
-        /// Most paths of a directory that a message names.
+        /// Maximum paths listed of a directory that a message mentions.
         mention_paths: usize = 200,
-        /// Most paths that Glob gives.
+        /// Maximum paths that Glob returns.
         glob_paths: usize = 1_000,
-        /// Most entries of a directory that are looked through for files that
+        /// Maximum entries of a directory that are checked for files that
         /// may not be read, before a command goes through it.
         walked_entries: usize = 500_000,
-        /// Most lines that Grep gives where none are asked for.
+        /// Lines that Grep returns by default.
         grep_lines: usize = 2_000,
-        /// Largest file that Grep looks into, in bytes.
+        /// Largest file that Grep searches, in bytes.
         grep_file_bytes: u64 = 64 * 1024 * 1024,
-        /// Most bytes of a page that WebFetch downloads.
+        /// Maximum bytes of a page that WebFetch downloads.
         web_bytes: u64 = 10 * 1024 * 1024,
-        /// Most characters of a page that a model is given.
+        /// Maximum characters of a page that a model is given.
         web_chars: usize = 100_000,
-        /// Longest a page may take, in seconds.
+        /// Timeout of a page, in seconds.
         web_timeout_s: u64 = 30,
-        /// Most searches of the web that a provider makes for one request.
+        /// Maximum web searches that a provider makes for one request.
         web_search_uses: u32 = 8,
-        /// Seconds between two looks at the flag provider.
+        /// Seconds between two reads of the flag provider.
         flag_poll_s: u64 = 60,
         /// Longest line of a transcript that is read, in bytes.
         transcript_line_bytes: u64 = 256 * 1024 * 1024,
@@ -198,7 +200,7 @@ limits! {
     NotesLimits {
         /// Tokens of the conversation at which notes are first made.
         first_tokens: u64 = 10_000,
-        /// Tokens by which it has to grow before they are brought up to date.
+        /// Tokens by which it has to grow before they are updated.
         growth_tokens: u64 = 5_000,
         /// Tool calls since the last update that make one due in mid-turn.
         tool_calls: u64 = 3,
@@ -208,11 +210,11 @@ limits! {
         file_tokens: u64 = 12_000,
         /// Largest file, template or prompt that is read, in bytes.
         file_bytes: u64 = 1024 * 1024,
-        /// Most model requests of one update.
+        /// Maximum model requests of one update.
         requests: u32 = 3,
-        /// Longest an update may take, in seconds.
+        /// Timeout of an update, in seconds.
         update_s: u64 = 120,
-        /// Longest a compaction waits for an update that is running, in seconds.
+        /// Longest wait of a compaction for a running update, in seconds.
         wait_s: u64 = 15,
         /// Tokens of the newest messages that stay beside the notes at least.
         keep_tokens: u64 = 10_000,
@@ -226,17 +228,17 @@ limits! {
 limits! {
     /// Layer 4: what a summary keeps and restores (L4).
     CompactLimits {
-        /// Failures in a row after which no more automatic tries are made.
+        /// Failures in a row after which automatic compaction stops.
         breaker_failures: u32 = 3,
-        /// How often a compaction request that is itself too long is cut and tried again.
+        /// How often a compaction request that is itself too long is cut and retried.
         shrink_tries: u32 = 3,
         /// Percentage of the rounds dropped where the server names no gap.
         shrink_percent: u64 = 20,
-        /// Most tokens of a summary.
+        /// Maximum tokens of a summary.
         summary_tokens: u64 = 20_000,
-        /// Most tokens of a summary by a model with a small window.
+        /// Maximum tokens of a summary by a model with a small window.
         lean_summary_tokens: u64 = 700,
-        /// Files read last that come back.
+        /// Recently read files that come back.
         restore_files: usize = 5,
         /// Tokens of each file that comes back.
         restore_file_tokens: u64 = 5_000,
@@ -266,7 +268,7 @@ limits! {
         collapse_span_tokens: u64 = 4_000,
         /// Tokens at which a span is long enough and the next one begins.
         collapse_span_most_tokens: u64 = 20_000,
-        /// Most tokens of the summary of a collapsed span.
+        /// Maximum tokens of the summary of a collapsed span.
         collapse_summary_tokens: u64 = 500,
         /// Percentage of the effective window at which collapsed spans are committed.
         collapse_commit_percent: u64 = 90,
@@ -308,19 +310,19 @@ limits! {
 limits! {
     /// Layer 7: what agents may spend, and how letters travel (L7).
     AgentLimits {
-        /// Most model requests of one agent, where its definition names none.
+        /// Maximum model requests of one agent, unless its definition sets them.
         requests: u32 = 200,
-        /// Most tokens that one agent may use, cache reads aside; 0 is no limit.
+        /// Maximum tokens that one agent may use, cache reads aside; 0 is no limit.
         budget_tokens: u64 = 2_000_000,
-        /// Most background agents at once.
+        /// Maximum background agents at once.
         background: usize = 64,
-        /// Longest a background agent may run, in seconds.
+        /// Timeout of a background agent, in seconds.
         deadline_s: u64 = 3_600,
-        /// Longest that background agents are waited for when a session ends, in seconds.
+        /// Longest wait for background agents when a session ends, in seconds.
         drain_s: u64 = 600,
         /// Largest file that defines an agent, in bytes.
         definition_bytes: u64 = 256 * 1024,
-        /// Most files that define agents in one directory.
+        /// Maximum files that define agents in one directory.
         definitions: usize = 200,
         /// Characters of a kind's description in the list of kinds.
         description_chars: usize = 400,
@@ -332,9 +334,9 @@ limits! {
         summary_messages: usize = 6,
         /// Characters of each of those messages.
         summary_chars: usize = 600,
-        /// Most tokens of a summary.
+        /// Maximum tokens of a summary.
         summary_tokens: u64 = 60,
-        /// Milliseconds between two looks into a mailbox.
+        /// Milliseconds between two checks of a mailbox.
         mail_poll_ms: u64 = 1_000,
         /// Longest wait for a mailbox that another process uses, in milliseconds.
         mail_wait_ms: u64 = 10_000,

@@ -37,12 +37,12 @@ pub struct Settings {
     /// The model of the conversation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Variables for the programs that tools run. A repository's are not taken over.
+    /// Variables for the programs that tools run. Ignored in a repository.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
     /// What tools may do.
     pub permissions: Permissions,
-    /// A command whose output is the API key. A repository's is not run.
+    /// A command whose output is the API key. Ignored in a repository.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub api_key_helper: Option<String>,
     /// Programs run at events.
@@ -57,16 +57,16 @@ pub struct Settings {
     /// A command that prints the status line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status_line: Option<Value>,
-    /// Whether memories are kept and brought in.
+    /// Whether memories are kept and recalled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub auto_memory_enabled: Option<bool>,
-    /// Where memories are kept. A repository's is not taken over.
+    /// Where memories are kept. Ignored in a repository.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub auto_memory_directory: Option<String>,
     /// Whether memories are consolidated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub auto_dream_enabled: Option<bool>,
-    /// Whether a conversation is compacted without being asked.
+    /// Whether a conversation is compacted automatically.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub auto_compact_enabled: Option<bool>,
     /// Compact as if the window were this large.
@@ -95,19 +95,19 @@ pub struct Settings {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "camelCase")]
 pub struct Permissions {
-    /// Rules such as `Bash(git status:*)` that need no question.
+    /// Rules such as `Bash(git status:*)` for what may run without asking.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub allow: Vec<String>,
-    /// Rules that always need a question.
+    /// Rules for what always asks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ask: Vec<String>,
-    /// Rules that are never allowed.
+    /// Rules for what is never allowed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub deny: Vec<String>,
-    /// The mode where none is given on the command line.
+    /// The default mode.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default_mode: Option<PermissionMode>,
-    /// Directories beside the working directory where files may be touched.
+    /// More directories in which tools may work.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub additional_directories: Vec<String>,
 }
@@ -116,14 +116,14 @@ pub struct Permissions {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum PermissionMode {
-    /// Reading is free, everything else is asked.
+    /// Reading is allowed, everything else asks.
     #[default]
     Default,
-    /// Edits inside the working directories are free too.
+    /// Edits in the working directories are allowed too.
     AcceptEdits,
-    /// Nothing but reading.
+    /// Only reading.
     Plan,
-    /// Everything is free but what a rule denies.
+    /// Everything is allowed except what a rule denies.
     BypassPermissions,
 }
 
@@ -162,13 +162,13 @@ pub struct Own {
     /// How memories are found.
     pub recall: Recall,
     /// Whose `projects` folder has the memories, such as `~/.claude` to share
-    /// them with Claude Code; unset, Everfold's own. A repository's is not taken over.
+    /// them with Claude Code; unset, Everfold's own. Ignored in a repository.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_home: Option<String>,
-    /// The model of side queries.
+    /// The model for side queries.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub small_model: Option<String>,
-    /// The model that answers when the first is overloaded.
+    /// The model to fall back to when the first is overloaded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fallback_model: Option<String>,
     /// How models are asked to think; unset, as each model's entry says.
@@ -178,7 +178,7 @@ pub struct Own {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub effort: Option<String>,
     /// Whether the fixed prompt is short, with few tools, and extraction and
-    /// summaries go the ways of small models; unset, in windows under
+    /// summaries use the methods for small models; unset, in windows under
     /// `limits.lean_window_tokens`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lean: Option<bool>,
@@ -233,9 +233,9 @@ pub enum Picker {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ReviewMode {
-    /// They are made; they can be taken back.
+    /// They are made, and can be undone.
     Auto,
-    /// They wait for a person's word.
+    /// They wait for review.
     Inbox,
 }
 
@@ -249,13 +249,12 @@ pub enum Deed {
 }
 
 /// A sandbox for the commands of the conversation; those of background agents
-/// always have one. A repository's is not taken over.
+/// always have one. Ignored in a repository.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Sandbox {
     /// Commands reach no network, and write only in the working directories
-    /// and the folder for temporary files. Where that cannot be held, they
-    /// are refused.
+    /// and the folder for temporary files. Where that cannot be enforced, they are refused.
     pub enabled: bool,
     /// More directories in which they may write.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -310,8 +309,8 @@ impl TtlSetting {
     }
 }
 
-/// A file or a URL that is looked at in the background (Q3). Its JSON has the
-/// form `{"flags": {…}, "limits": {…}}`. A repository's is not taken over.
+/// A file or a URL that is read in the background (Q3). Its JSON has the
+/// form `{"flags": {…}, "limits": {…}}`. Ignored in a repository.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct FlagSource {

@@ -159,7 +159,7 @@ impl Reader<'_> {
 
     fn fault(&mut self, key: &str, item: &Value) {
         self.faults.push(format!(
-            "{key}: {item} is no path in the plugin; it has to start with ./ and may not leave it"
+            "{key}: {item} is not a path in the plugin; it must start with ./ and may not leave it"
         ));
     }
 }

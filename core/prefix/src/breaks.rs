@@ -34,7 +34,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What is said when the key is the same and the server read less all the same.
-pub const NOTHING_CHANGED: &str = "nothing of ours changed (evicted by the server?)";
+pub const NOTHING_CHANGED: &str = "nothing changed here (evicted by the server?)";
 
 /// Whose request a request continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

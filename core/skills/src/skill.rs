@@ -99,8 +99,8 @@ impl Skill {
             }
             if !is_name(given) {
                 faults.push(format!(
-                    "{given:?} is no name for a skill: a to z, 0 to 9 and single hyphens, at most \
-                     {NAME_CHARS}"
+                    "{given:?} is not a valid skill name: a to z, 0 to 9 and single hyphens, at \
+                     most {NAME_CHARS}"
                 ));
             }
         }
@@ -179,8 +179,7 @@ fn split(text: &str) -> (Map<String, Value>, &str, Vec<String>) {
     match fence(text) {
         Fence::None => (Map::new(), text, Vec::new()),
         Fence::Unclosed { .. } => {
-            let fault =
-                "its frontmatter is not closed; end it with a line of its own that is `---`";
+            let fault = "its frontmatter is not closed; end it with a line that is just `---`";
             (Map::new(), text, vec![fault.to_owned()])
         }
         Fence::Closed { yaml, body } => {

@@ -26,7 +26,7 @@ pub struct SseEvent {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// An event does not end within the limit.
-    #[error("an event of the stream is larger than {limit} bytes; raise the limit sse_event_bytes")]
+    #[error("an event of the stream is larger than {limit} bytes; raise sse_event_bytes")]
     EventTooLarge {
         /// The limit in force.
         limit: usize,

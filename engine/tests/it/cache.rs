@@ -121,10 +121,7 @@ async fn pc6_a_break_that_nobody_announced_is_told_once_with_its_cost() {
     }
     assert_eq!(notices.len(), 1, "{notices:?}");
     let (round, text) = &notices[0];
-    assert!(
-        *round == 5 && text.contains("nothing of ours changed") && text.contains('$'),
-        "{text}"
-    );
+    assert!(*round == 5 && text.contains("nothing changed here") && text.contains('$'), "{text}");
     let breaks =
         place.transcript().into_iter().filter(|line| line["subtype"] == "everfold_break_seen");
     assert_eq!(breaks.count(), 1);

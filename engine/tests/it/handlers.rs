@@ -94,7 +94,7 @@ async fn q7_a_judge_that_hangs_is_ended_by_its_time() {
         let agent = with_hook(&place, "Stop", handler).await;
         let mut session = agent.start();
         let told = notices(&mut session, "go").await.join("\n");
-        assert!(told.contains("it took too long"), "{kind}: {told}");
+        assert!(told.contains("it timed out"), "{kind}: {told}");
         everfold_engine::finish(&mut session).await.unwrap();
         assert!(letters::agents(&session).running().is_empty(), "nothing is left running");
     }

@@ -88,5 +88,5 @@ async fn l4_14_with_the_flag_off_the_tool_is_refused_and_the_list_unchanged() {
     assert_eq!(tools(&last(&place)), with, "restriction is by refusal");
     assert!(with.iter().any(|tool| tool["name"] == "Snip"));
     assert!(last(&place).body.to_string().contains("secret detour"));
-    assert!(last(&place).last_tool_results().unwrap().contains("switched off"));
+    assert!(last(&place).last_tool_results().unwrap().contains("is off"));
 }

@@ -96,7 +96,7 @@ pub fn spawn_poller(live: LiveFlags, source: FlagLocation, interval: Duration) -
 enum LookError {
     #[error(transparent)]
     Settings(#[from] Error),
-    #[error("there is no such file")]
+    #[error("no such file")]
     Missing,
     #[error("ask the address: {0}")]
     Http(#[from] reqwest::Error),
@@ -104,7 +104,7 @@ enum LookError {
     Status(reqwest::StatusCode),
     #[error("the answer is larger than {ANSWER_BYTES} bytes")]
     TooLarge,
-    #[error("the look was cut short")]
+    #[error("the check was cut short")]
     Interrupted,
 }
 
@@ -136,7 +136,7 @@ impl Poller {
     fn take(&mut self, seen: Result<Vec<u8>, LookError>) {
         let applied = seen.and_then(|bytes| Ok(self.live.apply(&bytes)?));
         let problem = applied.as_ref().err();
-        self.live.report(problem.map(|error| format!("the flag source gives nothing: {error}")));
+        self.live.report(problem.map(|error| format!("the flag source is unavailable: {error}")));
         match (self.health.note(applied.is_ok()), applied) {
             (Change::Broke, Err(error)) => {
                 tracing::warn!(%error, "flag source gives nothing; the last values stay");

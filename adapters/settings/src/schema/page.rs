@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 const HEAD: &str = "\
 # Settings
 
-<!-- Generated from the settings themselves. To renew: UPDATE_DOCS=1 cargo test -p everfold-settings -->
+<!-- Generated from the settings themselves. To update: UPDATE_DOCS=1 cargo test -p everfold-settings -->
 
 Settings are JSON objects. They are read in this order, and what comes later wins:
 
@@ -24,13 +24,13 @@ Settings are JSON objects. They are read in this order, and what comes later win
 7. command-line flags
 8. managed settings: `/etc/everfold/settings.json`, on macOS `/Library/Application Support/Everfold/settings.json`, on Windows `C:\\ProgramData\\Everfold\\settings.json`
 
-`<repo>` is the git root, else the working directory. Objects merge, lists are joined without repeats, any other value replaces the one before. Keys that are not in the tables below are kept and named by `everfold doctor`. `everfold config` shows every value with its origin.
+`<repo>` is the git root, else the working directory. Objects merge, lists are joined without duplicates, any other value replaces the one before. Unknown keys are kept, and `everfold doctor` names them. `everfold config` shows every value with its origin.
 
-Flags and limits can change while sessions run: a session looks at the files when a turn starts, and goes by them from that turn on. What its requests begin with (the system prompt, the tools, the parameters) stays as it was when it started. A file that is broken or gone leaves the last values in force, and the session says so.
+Flags and limits can change while sessions run: a session reads the files when a turn starts and follows them from then on. What its requests begin with (the system prompt, the tools, the parameters) stays as it was at the start. If a file is broken or missing, the last values stay in force and the session says so.
 
-A repository is not trusted with everything: from both of its files keys that start programs, widen permissions, send requests elsewhere, or move or remove what you keep are left out, and `everfold doctor` names them. `everfold trust` opens most of them; rules that you allowed \"always in this project\" are yours. See [security](security.md). What is wrong in a file of a repository is left out and told; your own file has to be right.
+A repository is not trusted with everything: in both of its files, keys that start programs, widen permissions, send requests elsewhere, or move or remove what you keep are ignored, and `everfold doctor` names them. `everfold trust` turns most of them on; rules that you allowed \"always in this project\" are yours. See [security](security.md). Errors in a repository's file are skipped and reported; your own file must be valid.
 
-An editor that knows JSON schemas checks the file if it names `docs/settings.schema.json` as `$schema`.
+An editor that supports JSON schemas checks the file if it names `docs/settings.schema.json` as `$schema`.
 ";
 
 /// The page: keys, flags, limits and variables, with defaults and meanings.
@@ -59,7 +59,7 @@ fn plain_keys(page: &mut String, keys: &[Key]) {
 
 fn flags(page: &mut String) {
     page.push_str(
-        "\n## Flags\n\nEach turns one system on or off: `everfold.flags.<name>`, or the variable \
+        "\n## Flags\n\nEach turns one feature on or off: `everfold.flags.<name>`, or the variable \
          with `0` or `1`.\n\n| flag | variable | default | meaning |\n|---|---|---|---|\n",
     );
     for flag in Flag::ALL {
@@ -71,7 +71,8 @@ fn flags(page: &mut String) {
 
 fn limits(page: &mut String, keys: &[Key]) {
     page.push_str(
-        "\n## Limits\n\nNumbers that bound something: `everfold.limits.<name>`, or the variable.\n\n\
+        "\n## Limits\n\nNumbers that limit something: `everfold.limits.<name>`, or the \
+         variable.\n\n\
          | limit | variable | default | meaning |\n|---|---|---|---|\n",
     );
     let variables: BTreeMap<String, String> =
@@ -97,7 +98,7 @@ fn variables(page: &mut String) {
         row(page, &[&code(name), purpose, takes]);
     }
     page.push_str(
-        "\nNames of Claude Code are honoured where ours is unset:\n\n\
+        "\nClaude Code's names work where ours is unset:\n\n\
          | theirs | ours |\n|---|---|\n",
     );
     for (theirs, ours) in env::ALIASES {
@@ -112,13 +113,13 @@ fn variables(page: &mut String) {
 /// Variables that set no key: name, purpose, what they take.
 const BESIDE_SETTINGS: &[(&str, &str, &str)] = &[
     (env::HOME, "the home directory", "a full path"),
-    (env::CONTEXT_WINDOW, "the window of a model that is not known", "a whole number from 1"),
+    (env::CONTEXT_WINDOW, "the window of an unknown model", "a whole number from 1"),
     (env::REMOTE, "remote mode", "0 or 1"),
     (env::REMOTE_MEMORY_DIR, "the memory directory of remote mode", "a full path"),
     (
         env::MEMORY_EXTRA_GUIDELINES,
         "more text for the memory section of the system prompt",
-        "a text",
+        "a string",
     ),
     (env::LOG, "which log lines are kept", "a filter"),
     (env::ANTHROPIC_API_KEY, "the key, sent as `x-api-key`", "a key"),
@@ -128,8 +129,8 @@ const BESIDE_SETTINGS: &[(&str, &str, &str)] = &[
         "a token",
     ),
     (env::ANTHROPIC_BASE_URL, "where Anthropic's API is", "a web address"),
-    (env::ANTHROPIC_CUSTOM_HEADERS, "headers of every request", "`Name: Value`, one a line"),
-    (env::ANTHROPIC_BETAS, "betas of every request", "names with commas between"),
+    (env::ANTHROPIC_CUSTOM_HEADERS, "headers of every request", "`Name: Value`, one per line"),
+    (env::ANTHROPIC_BETAS, "betas of every request", "names separated by commas"),
     (env::OPENAI_API_KEY, "the key of an OpenAI-compatible server", "a key"),
     (env::OPENAI_BASE_URL, "where an OpenAI-compatible server is", "a web address, with `/v1`"),
 ];

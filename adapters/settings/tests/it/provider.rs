@@ -102,7 +102,7 @@ fn c5_an_address_or_header_that_cannot_be_used_is_named() {
     assert!(text.contains("ANTHROPIC_BASE_URL"), "{text}");
     let text =
         refused(&[("ANTHROPIC_API_KEY", "k"), ("ANTHROPIC_CUSTOM_HEADERS", "A: b\nhush hush")]);
-    assert_eq!(text, "use header 2 of ANTHROPIC_CUSTOM_HEADERS: write `Name: Value`, one a line");
+    assert_eq!(text, "use header 2 of ANTHROPIC_CUSTOM_HEADERS: write `Name: Value`, one per line");
 }
 
 #[test]

@@ -106,7 +106,7 @@ fn l6_6_without_memories_there_is_nothing_to_do() {
     let desk = Desk::offline();
     desk.run(&["dream", "--force"]).failed(3);
     let off = desk.run(&["dream", "--settings", r#"{"autoMemoryEnabled": false}"#]).failed(3);
-    assert!(off.out.contains("memories are switched off"), "{}", off.out);
+    assert!(off.out.contains("memory is off"), "{}", off.out);
 }
 
 #[cfg(unix)]

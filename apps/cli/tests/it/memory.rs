@@ -83,7 +83,7 @@ fn l5_17_a_memory_is_added_listed_shown_logged_undone_and_done_again() {
     assert_eq!(walked["undoes"], serde_json::json!([1]), "the newest that still holds");
     assert!(names(&desk).is_empty());
     let nothing = desk.run(&["memory", "undo"]).failed(1);
-    assert!(nothing.err.contains("nothing to take back"), "{}", nothing.err);
+    assert!(nothing.err.contains("nothing to undo"), "{}", nothing.err);
 }
 
 #[test]

@@ -45,7 +45,7 @@ fn q9_servers_skills_and_prompts_at_the_prompt() {
     for part in [
         "starts with the first message",
         "7 tools, 2025-11-25",
-        "not there: no-such-program-at-all",
+        "not available: no-such-program-at-all",
         "/tidy [dir]",
         "Tidies up.",
     ] {

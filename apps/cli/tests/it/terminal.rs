@@ -108,7 +108,7 @@ fn u3_what_was_granted_for_the_project_is_listed_and_taken_back() {
     again.sees("All done.");
     assert!(desk.files.project().join("made").exists(), "it was not asked again");
     again.says("/permissions forget Bash(touch made)");
-    again.sees("is taken back from");
+    again.sees("removed Bash(touch made) from");
     again.says("go");
     again.sees("Run this command?");
 }
@@ -126,7 +126,7 @@ fn u3_what_was_granted_for_the_session_is_in_the_panel_and_taken_back_there() {
     let panel = terminal.sees("you, for this session");
     assert!(panel.contains("Bash(touch made)") && panel.contains("f take it back"), "{panel}");
     terminal.press(&["End", "f"]);
-    terminal.sees("Bash(touch made) is taken back from this session");
+    terminal.sees("removed Bash(touch made) from this session");
     terminal.says("go");
     terminal.sees("Run this command?");
 }

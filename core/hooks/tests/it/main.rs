@@ -76,7 +76,7 @@ fn q7_what_cannot_be_read_is_named_and_the_rest_runs() {
     let reasons: Vec<&str> = registry.problems.iter().map(|p| p.reason.as_str()).collect();
     assert_eq!(reasons.len(), 7, "{reasons:?}");
     assert!(reasons.iter().any(|r| r.contains("does not happen")));
-    assert!(reasons.iter().any(|r| r.contains("no event of this name")));
+    assert!(reasons.iter().any(|r| r.contains("unknown event")));
     assert!(reasons.iter().any(|r| r.contains("has no \"command\"")));
     let stop = Occasion::Stop { again: false, last: "", tasks: &[] };
     assert_eq!(registry.called(&stop).len(), 2);

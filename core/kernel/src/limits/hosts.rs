@@ -14,15 +14,15 @@ limits! {
         prompts: usize = 20,
         /// Bytes of input that are read.
         input_bytes: u64 = 64 * 1024 * 1024,
-        /// Bytes at the end of a host's transcript that are looked at in one go.
+        /// Bytes at the end of a host's transcript that are read at once.
         transcript_bytes: u64 = 8 * 1024 * 1024,
-        /// US cents from which a broken prompt cache of another agent is told of; 0 never tells.
+        /// US cents from which a cache break in another agent is reported; 0 never reports it.
         break_cents: u64 = 25,
         /// Changes of memories that the start of a session names.
         changes: usize = 20,
-        /// Characters of the person's words that are kept over a summary.
+        /// Characters of the person's words that are kept across a summary.
         kept_chars: usize = 4_000,
-        /// Characters of one message of the person's that is kept over a summary.
+        /// Characters of one message of the person's that is kept across a summary.
         kept_message_chars: usize = 600,
         /// A message is lost when the summary has less of its words than this percentage.
         kept_percent: usize = 60,
@@ -40,11 +40,11 @@ limits! {
         headless_reviews: u64 = 40,
         /// Times in a session that a host's model is asked to save what was said.
         asks: u64 = 2,
-        /// Seconds after which it is noted again that a host called a hook.
+        /// Seconds before a host's hook call is noted again.
         seen_every_s: u64 = 60,
-        /// Seconds after which a worker in the background ends, whatever it does.
+        /// Timeout of a background worker, in seconds.
         worker_s: u64 = 120,
-        /// Days after which what hooks noted of a session is removed.
+        /// Days after which a session's hook notes are removed.
         notes_days: u64 = 30,
     }
 }

@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 limits! {
     /// Layer 5: what is reviewed after a turn, and what earns its place (L5).
     ExtractLimits {
-        /// A review takes place every so many turns.
+        /// Review every this many turns.
         every_turns: u64 = 1,
-        /// Most requests of one review.
+        /// Maximum requests of one review.
         rounds: u32 = 5,
-        /// Longest a review may take, in seconds.
+        /// Timeout of a review, in seconds.
         deadline_s: u64 = 600,
         /// Largest memory that is written without a person, in bytes: what recall shows of one.
         file_bytes: usize = 4_096,
@@ -21,11 +21,11 @@ limits! {
         stated_percent: u64 = 50,
         /// Percentage of a memory's words that only strangers said, from which on it rests on them.
         stranger_percent: u64 = 34,
-        /// Percentage of a memory that instruction files may say already.
+        /// Percentage of a memory that instruction files may already say.
         instruction_percent: u64 = 60,
         /// Percentage of a memory's words that may be paths.
         path_percent: u64 = 15,
-        /// Most lines of code in a memory.
+        /// Maximum lines of code in a memory.
         code_lines: usize = 5,
         /// Messages that a memory names as its source.
         source_messages: usize = 5,
@@ -33,11 +33,11 @@ limits! {
         near_memories: usize = 12,
         /// Longest sentence that is kept by rule, in characters.
         rule_chars: usize = 400,
-        /// Most memories that rules keep after one turn.
+        /// Maximum memories that rules keep after one turn.
         rule_memories: usize = 5,
-        /// Most proposals that wait in an inbox; the oldest make room.
+        /// Maximum proposals in an inbox; the oldest make room.
         inbox_entries: usize = 50,
-        /// Days for which a proposal waits.
+        /// Days after which a proposal expires.
         inbox_days: i64 = 30,
     }
 }
@@ -47,29 +47,30 @@ limits! {
     DreamLimits {
         /// Hours between two dreams.
         hours: i64 = 24,
-        /// Minutes between two looks for sessions that were touched.
+        /// Minutes between two checks for sessions that were used.
         scan_minutes: i64 = 10,
-        /// Sessions that have to be touched since the last dream.
+        /// Sessions that have to be used since the last dream.
         sessions: usize = 5,
         /// Longest dream, in minutes.
         minutes: u64 = 55,
-        /// Most model requests of one dream.
+        /// Maximum model requests of one dream.
         requests: u32 = 60,
         /// A dream starts afresh where the session fills more than this percentage of the window.
         fresh_percent: u64 = 50,
-        /// Most of the memories, as a percentage, that a dream may do away with.
+        /// Maximum percentage of the memories that a dream may remove.
         delete_percent: u64 = 30,
-        /// Lines of the index that are fixed after an agent's dream; with more faults it is thrown away.
+        /// Lines of the index that are fixed after an agent's dream; with more faults it is
+        /// discarded.
         mend_lines: usize = 10,
         /// Largest memory that a dream may write, in bytes.
         memory_bytes: usize = 65_536,
         /// Bytes by which all memories together may grow in one dream.
         growth_bytes: usize = 262_144,
-        /// Percentage of the words of a line that nobody said before, from which on it is laid before the person.
+        /// Percentage of new words in a line from which on it waits for review.
         novel_percent: usize = 40,
         /// Findings of each kind that are handed to a dream.
         findings: usize = 40,
-        /// Bytes of a project that are looked through for names in code.
+        /// Bytes of a project that are searched for names in code.
         lookup_bytes: u64 = 256 * 1024 * 1024,
         /// How often a result is merged again because the store changed meanwhile.
         merge_tries: u32 = 8,
@@ -79,7 +80,7 @@ limits! {
 limits! {
     /// Which memories are brought in, and how much of them (R2 to R5).
     RecallLimits {
-        /// Files that are looked at for the manifest.
+        /// Files that are read for the manifest.
         scan_files: usize = 10_000,
         /// Files that the manifest lists.
         manifest_files: usize = 200,
@@ -95,7 +96,7 @@ limits! {
         line_bytes: usize = 400,
         /// Tokens of the answer of the model that selects.
         answer_tokens: u64 = 256,
-        /// Milliseconds after which that model is late, and the local ranker serves.
+        /// Milliseconds after which that model is late, and the local ranker decides.
         wait_ms: u64 = 10_000,
         /// Messages back to which tools count as in use.
         tool_messages: usize = 10,
@@ -122,7 +123,7 @@ limits! {
         line_tokens: u64 = 40,
         /// Failures for which memories are looked up before the next request.
         failures: usize = 3,
-        /// Bytes of a failure that are looked at: half from its start, half from its end.
+        /// Bytes of a failure that are read: half from its start, half from its end.
         failure_bytes: usize = 8_192,
     }
 }
@@ -130,9 +131,9 @@ limits! {
 limits! {
     /// Searching what was said before (R10).
     PastLimits {
-        /// Places that a search gives where none are asked for.
+        /// Places that a search returns by default.
         places: usize = 10,
-        /// Most places of one search by a model.
+        /// Maximum places of one search by a model.
         most_places: usize = 50,
         /// Characters of each place.
         excerpt_chars: usize = 300,

@@ -22,7 +22,7 @@ limits! {
         message_chars: u64 = 200_000,
         /// Bytes of the preview that stays.
         preview_bytes: u64 = 2_000,
-        /// Characters that are shown of a message, or of what was pasted into it, that no request could hold.
+        /// Characters shown of a message, or of a paste in it, that fits in no request.
         paste_preview_chars: u64 = 4_000,
         /// Characters that the tool for spilled results brings back at once.
         recall_chars: u64 = 20_000,
@@ -44,17 +44,17 @@ limits! {
         restorable_chars: u64 = 1_000,
         /// Input tokens at which the API clears; a smaller window lowers it.
         api_trigger_tokens: u64 = 180_000,
-        /// Tokens that the API has to clear at least; a smaller window lowers it.
+        /// Minimum tokens that the API has to clear; a smaller window lowers it.
         api_clear_tokens: u64 = 140_000,
         /// Turns of thinking that the API keeps; 0 keeps all.
         api_keep_thinking_turns: u64 = 1,
-        /// Requests that are expected to follow where the session's own pace says nothing yet.
+        /// Requests that are expected to follow before the session's own pace is known.
         expected_rounds: u64 = 10,
         /// A clearing has to save this percentage of what it costs.
         gain_percent: u64 = 110,
-        /// Most that a clearing may cost, as a percentage of what the conversation has cost so far.
+        /// Maximum cost of a clearing, as a percentage of what the conversation has cost so far.
         loss_percent: u64 = 1,
-        /// Percentage of cleared results that the model is taken to ask for again.
+        /// Percentage of cleared results that the model is expected to ask for again.
         ask_again_percent: u64 = 3,
         /// The same for answers to questions that came up more than once.
         ask_repeated_percent: u64 = 40,

@@ -12,7 +12,7 @@ limits! {
         description_chars: usize = 1_536,
         /// Largest file of a skill, in bytes.
         file_bytes: u64 = 1024 * 1024,
-        /// Most skills of one directory.
+        /// Maximum skills of one directory.
         per_directory: usize = 500,
         /// Tokens of each skill that comes back after a compaction.
         restore_each_tokens: u64 = 5_000,
@@ -28,25 +28,25 @@ limits! {
         start_ms: u64 = 30_000,
         /// Milliseconds that the first message of a session waits for servers.
         first_wait_ms: u64 = 5_000,
-        /// Milliseconds that a call may take where the server's entry names none.
+        /// Default timeout of a call, in milliseconds.
         call_ms: u64 = 600_000,
         /// Characters of a description or of instructions that are shown.
         text_chars: usize = 2_048,
-        /// Most tools of one server that are taken up.
+        /// Maximum tools of one server that are used.
         tools: usize = 1_000,
         /// Tools whose schemas are given at once.
         found_tools: usize = 10,
         /// Largest answer of a server, in bytes.
         result_bytes: usize = 16 * 1024 * 1024,
-        /// Most resources that are listed at once.
+        /// Maximum resources that are listed at once.
         resources: usize = 200,
-        /// Most resources that one message brings in by mentioning them.
+        /// Maximum resources that one message may attach by mentioning them.
         mentions: usize = 5,
-        /// Most prompts of one server that are taken up.
+        /// Maximum prompts of one server that are used.
         prompts: usize = 200,
-        /// Milliseconds that a command has which prints headers.
+        /// Timeout of a command that prints headers, in milliseconds.
         headers_ms: u64 = 10_000,
-        /// How often in a row a server that died is started again.
+        /// How often in a row a server that died is restarted.
         restarts: u32 = 3,
     }
 }
@@ -54,7 +54,7 @@ limits! {
 limits! {
     /// How long hooks may take, and how much they may say (Q7).
     HookLimits {
-        /// Seconds that a handler may take where it names no time.
+        /// Default timeout of a handler, in seconds.
         timeout_s: u64 = 600,
         /// Seconds that one may take before a person's message goes on.
         prompt_timeout_s: u64 = 30,
@@ -62,9 +62,9 @@ limits! {
         judge_timeout_s: u64 = 30,
         /// Seconds that an agent may take to judge.
         agent_timeout_s: u64 = 60,
-        /// Most tokens of a model's judgement.
+        /// Maximum tokens of a model's judgement.
         judge_tokens: u64 = 1_024,
-        /// Most requests of an agent that judges.
+        /// Maximum requests of an agent that judges.
         agent_requests: u32 = 20,
         /// Milliseconds that all handlers together have when a session ends.
         session_end_ms: u64 = 1_500,
@@ -72,7 +72,7 @@ limits! {
         output_chars: usize = 10_000,
         /// Bytes of a handler's output that are read.
         output_bytes: u64 = 1024 * 1024,
-        /// How often in a row the model is kept at work by a hook when it would stop.
+        /// How often in a row a hook may keep the model at work when it would stop.
         stop_blocks: u32 = 8,
     }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 limits! {
     /// Keeping a team's memories in step (F1, F2).
     TeamLimits {
-        /// Milliseconds for which the start of a session waits for what the team has new.
+        /// Milliseconds for which the start of a session waits for the team's news.
         pull_ms: u64 = 1_500,
         /// Milliseconds for which the end of a session waits for what it shares.
         close_ms: u64 = 5_000,
@@ -14,13 +14,13 @@ limits! {
         background_s: u64 = 30,
         /// Seconds after which `everfold team sync` gives up.
         sync_s: u64 = 120,
-        /// How often one sync looks again because somebody else was faster.
+        /// How often one sync retries because somebody else was faster.
         tries: u32 = 40,
         /// Bytes of one memory that is taken in or shared.
         file_bytes: u64 = 256 * 1024,
         /// Files that a team may share.
         files: usize = 20_000,
-        /// Bytes that one fetch may bring.
+        /// Maximum bytes of one fetch.
         fetch_bytes: u64 = 256 * 1024 * 1024,
         /// Members that the history names for one sync.
         makers: usize = 5,
@@ -30,25 +30,25 @@ limits! {
 limits! {
     /// A fleet (F2).
     FleetLimits {
-        /// Seconds after which a server that cannot be reached is given up for now.
+        /// Timeout of a connection to the servers, in seconds.
         connect_s: u64 = 5,
-        /// Seconds for which an acknowledgement is waited for.
+        /// Timeout of an acknowledgement, in seconds.
         ack_s: u64 = 10,
-        /// Milliseconds between two looks for letters that nobody told us of.
+        /// Milliseconds between two checks for letters.
         mail_poll_ms: u64 = 20_000,
         /// Days for which the servers keep a letter.
         mail_days: u64 = 30,
-        /// Letters that the servers keep for one agent; beyond that none is taken.
+        /// Letters that the servers keep for one agent; beyond that none are accepted.
         mail_letters: u64 = 1_000,
-        /// Minutes for which the servers know that a letter came twice.
+        /// Minutes for which the servers recognise a duplicate letter.
         mail_twice_min: u64 = 60,
         /// Bytes of one letter or memory.
         message_bytes: u64 = 512 * 1024,
         /// Earlier versions of a memory that the servers keep.
         history: u64 = 8,
-        /// Seconds after which a session that says nothing counts as gone.
+        /// Seconds of silence after which a session counts as gone.
         presence_s: u64 = 60,
-        /// Seconds after which work whose worker says nothing goes to another.
+        /// Seconds of a worker's silence after which its work goes to another.
         lease_s: u64 = 60,
     }
 }

@@ -153,7 +153,7 @@ pub enum FileError {
         reason: String,
     },
     /// The operating system said no.
-    #[error("access to {path} was denied")]
+    #[error("permission denied: {path}")]
     Denied { path: PathBuf },
     /// The disk is full.
     #[error("no space left on the device for {path}")]

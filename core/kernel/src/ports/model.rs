@@ -154,7 +154,7 @@ pub enum ModelError {
     #[error("the model is overloaded ({message}); try again later or set a fallback model")]
     Overloaded { message: String },
     /// A rate or spend limit is used up.
-    #[error("the rate limit is used up ({message})")]
+    #[error("rate limit reached ({message})")]
     RateLimited {
         /// When the server says it can be tried again.
         retry_after: Option<Duration>,

@@ -234,7 +234,7 @@ pub enum PostError {
     )]
     BadName { text: String },
     /// Nobody has this name.
-    #[error("nobody is called {name}; there {}", listed(known))]
+    #[error("no one is called {name}; there {}", listed(known))]
     Unknown { name: String, known: Vec<String> },
     #[error("this session is in no team; start it with --team NAME --agent-name N")]
     NoTeam,
@@ -244,7 +244,7 @@ pub enum PostError {
     )]
     NameTaken { name: String, team: String },
     /// It is not ours to write to (S17).
-    #[error("{path} is not written to: {reason}")]
+    #[error("cannot write to {path}: {reason}")]
     Outside {
         /// Where it was to go.
         path: PathBuf,
@@ -291,7 +291,7 @@ pub enum PostError {
 
 fn listed(known: &[String]) -> String {
     match known {
-        [] => "is nobody else".to_owned(),
+        [] => "is no one else".to_owned(),
         [one] => format!("is {one}"),
         many => format!("are {}", many.join(", ")),
     }

@@ -144,7 +144,7 @@ pub enum SearchError {
         message: String,
     },
     /// The type is not known.
-    #[error("{name:?} is not a known file type; use a glob instead")]
+    #[error("{name:?} is an unknown file type; use a glob instead")]
     FileType { name: String },
     #[error("{root} does not exist")]
     NotFound { root: PathBuf },

@@ -192,14 +192,15 @@ pub struct ServerResult {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ServerError {
     /// No server has this name.
-    #[error("there is no server {server:?}")]
+    #[error("unknown server {server:?}")]
     Unknown { server: String },
     /// It cannot be reached.
-    #[error("the server {server:?} is not there: {reason}")]
+    #[error("the server {server:?} is not available: {reason}")]
     Down { server: String, reason: String },
     /// It ended while it was asked.
     #[error(
-        "the server {server:?} ended during the call ({reason}); it is started again when it is next called"
+        "the server {server:?} ended during the call ({reason}); it is restarted when it is next \
+         called"
     )]
     Died { server: String, reason: String },
     /// It took too long.

@@ -163,7 +163,7 @@ pub enum ShellError {
     #[error("the command could not be started in {cwd}: {message}")]
     Start { cwd: PathBuf, message: String },
     /// Its output file could not be made.
-    #[error("the output file {path} could not be made: {message}")]
+    #[error("the output file {path} could not be created: {message}")]
     Output { path: PathBuf, message: String },
     /// The sandbox that it asks for is not available here.
     #[error("the command was not run: it needs a sandbox, and {message}")]
@@ -172,7 +172,7 @@ pub enum ShellError {
         message: String,
     },
     /// No background command has this name.
-    #[error("there is no background command {id}")]
+    #[error("no background command {id}")]
     NoSuchJob { id: String },
 }
 

@@ -77,7 +77,7 @@ impl SpentOf {
 /// Why the sums could not be read or written. Work in the background goes on
 /// by what its own process knows then.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("what the background spent cannot be kept in {path}: {message}")]
+#[error("cannot record background spending in {path}: {message}")]
 pub struct SpendingError {
     pub path: PathBuf,
     pub message: String,

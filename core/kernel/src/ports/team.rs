@@ -106,10 +106,10 @@ pub enum TeamError {
         seconds: u64,
     },
     /// It was not taken.
-    #[error("{place} does not take what is shared: {message}")]
+    #[error("{place} does not accept what is shared: {message}")]
     Denied { place: String, message: String },
     /// There is more than may come in.
-    #[error("{what} is more than may be taken in ({most}); nothing of it was")]
+    #[error("{what} exceeds the limit ({most}); nothing was taken")]
     TooMuch {
         /// What is too much.
         what: String,

@@ -205,13 +205,13 @@ pub struct Glimpse {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TranscriptError {
     /// There is none.
-    #[error("there is no session {session} in this project (looked in {path})")]
+    #[error("no session {session} in this project (looked in {path})")]
     NotFound { session: SessionId, path: PathBuf },
     /// Another process writes it (S13).
     #[error("session {session} is open in {holder}")]
     InUse { session: SessionId, holder: SessionHolder },
     /// Nothing can be written.
-    #[error("the transcript {path} cannot be written: {message}; nothing more would be kept")]
+    #[error("the transcript {path} cannot be written: {message}; nothing more would be saved")]
     Write { path: PathBuf, message: String },
     /// Nothing can be read.
     #[error("the transcript {path} cannot be read: {message}")]

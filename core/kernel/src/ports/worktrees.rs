@@ -48,7 +48,7 @@ pub enum Left {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WorktreeError {
     /// There is no repository, or it has no commit.
-    #[error("{dir} is in no git repository with a commit; use the agent without isolation")]
+    #[error("{dir} is not in a git repository with a commit; use the agent without isolation")]
     NoRepository { dir: PathBuf },
     #[error("git could not be started: {message}; install it, or use the agent without isolation")]
     NoGit { message: String },

@@ -8,24 +8,24 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct BudgetSettings {
-    /// Most tokens a day, all sessions together. What was read from the prompt
-    /// cache does not count here, only in dollars.
+    /// Maximum tokens a day, all sessions together. What was read from the prompt cache does not
+    /// count here, only in dollars.
     pub daily_tokens: u64,
-    /// Most dollars a day, all sessions together.
+    /// Maximum dollars a day, all sessions together.
     pub daily_usd: f64,
-    /// Most tokens of one session, counted the same way.
+    /// Maximum tokens of one session, counted the same way.
     pub session_tokens: u64,
-    /// Most dollars of one session.
+    /// Maximum dollars of one session.
     pub session_usd: f64,
-    /// Most that background work may cost, as a share of what the conversations
-    /// of a day cost; 0 is no limit.
+    /// Maximum cost of background work, as a share of what the conversations of a day cost; 0 is no
+    /// limit.
     pub background_share: f64,
-    /// Dollars a day below which that share is not asked for.
+    /// Dollars a day below which that share does not apply.
     pub background_floor_usd: f64,
     /// Dollars that summaries and repeated requests of one turn may cost before
     /// the person is asked; a run without a person ends there. 0 is no limit.
     pub turn_ceiling_usd: f64,
-    /// Nothing is asked in the background while less than this percentage of
+    /// No background requests while less than this percentage of
     /// the provider's rate limit is left.
     pub rate_limit_percent: u64,
 }

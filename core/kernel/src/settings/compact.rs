@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct CompactSettings {
-    /// Where a conversation is summed up before it is full, because that is
+    /// When a conversation is summarised before it is full, because that is
     /// cheaper: `auto` before a pause lets the cache expire and, on large
-    /// windows, at the end of a turn; `cold-only` at pauses alone; `off` never.
+    /// windows, at the end of a turn; `cold-only` only at pauses; `off` never.
     pub economy: CompactEconomy,
     /// When the running notes are made: `auto` when they make the next
     /// compaction cheaper, `always` from 10,000 tokens on.

@@ -3,8 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Credentials and certificates for NATS, as paths of files. A repository's are
-/// not taken over.
+/// Credentials and certificates for NATS, as paths of files. Ignored in a repository.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct FleetSettings {
@@ -14,7 +13,7 @@ pub struct FleetSettings {
     /// A file with the seed of an `NKey`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nkey: Option<String>,
-    /// The certificates of who signed the server's, in PEM.
+    /// The certificates of the authority that signed the server's, in PEM.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tls_ca: Option<String>,
     /// Our own certificate, in PEM.

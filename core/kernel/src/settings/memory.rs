@@ -9,26 +9,22 @@ use serde::{Deserialize, Serialize};
 #[serde(default)]
 pub struct MemorySettings {
     /// What becomes of changes that background agents make: `auto` makes them,
-    /// with undo at hand, `inbox` lets them wait for a person's word. Unset, only
-    /// deletions of what a person wrote wait. A repository's is not taken over.
+    /// and you can undo them, `inbox` lets them wait for review. Unset, only deletions of what a
+    /// person wrote wait. Ignored in a repository.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub review: Option<ReviewMode>,
-    /// Whether sessions without a person in front of them keep memories after a
-    /// turn; unset, they do.
+    /// Whether headless sessions save memories after a turn; unset, they do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub extract_headless: Option<bool>,
-    /// Who reviews what was said: `auto` is the cheapest way that serves,
-    /// `fork` the conversation's own model on all of it, `small` the small
-    /// model on what is new.
+    /// Who reviews what was said: `auto` is the cheapest way that works, `fork` the conversation's
+    /// own model on all of it, `small` the small model on what is new.
     pub reviewer: Reviewer,
-    /// Who reviews what was said to another agent where there is no key of our
-    /// own: `auto` is that agent's own program, run once without a person, else
-    /// its model, which is asked to save; `headless` and `ask` are either of them
-    /// alone, `rules` asks nobody.
+    /// Who reviews what was said to another agent without a key of your own: `auto` is that agent's
+    /// own program, run once in the background, else its model, which is asked to save; `headless`
+    /// and `ask` are only one of them, `rules` asks no model.
     pub host_review: HostReviewer,
-    /// Whether MEMORY.md is loaded into each conversation: `off` leaves it to
-    /// recall to bring in what helps, and saving is one step. Where recall is
-    /// switched off, the index is loaded all the same.
+    /// Whether MEMORY.md is loaded into each conversation: with `off`, only recall adds memories,
+    /// and saving is one step. If recall is off, the index is loaded anyway.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub index: Option<IndexUse>,
 }

@@ -4,11 +4,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Which provider, and where it is. A repository's is not taken over.
+/// Which provider, and where it is. Ignored in a repository.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Provider {
-    /// The kind; unset, it follows from the keys that are there.
+    /// The kind; unset, the keys that are set decide.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<ProviderKind>,
     /// The base URL.
@@ -32,20 +32,19 @@ pub struct Provider {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_edits: Option<bool>,
     /// Whether its cache knows scopes, which no public API documents: then what
-    /// is the same for everybody is marked as shareable.
+    /// is the same for everyone is marked as shareable.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_scopes: Option<bool>,
     /// Whether it says why a prompt was not read from its cache when asked to
     /// (`diagnostics`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_diagnostics: Option<bool>,
-    /// How many requests it answers at once; unset, as many as come. With one,
-    /// work in the background waits until nobody else asks.
+    /// How many requests it answers at once; unset, unlimited. With one, background work waits
+    /// until the server is idle.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slots: Option<u32>,
-    /// Whether it searches the web when a model asks it to (Q14). Unset,
-    /// Anthropic's own API is asked to, and nothing else; a rule that denies
-    /// `WebSearch` takes it away.
+    /// Whether it searches the web when a model asks it to (Q14). Unset, only Anthropic's own API
+    /// does; a rule that denies `WebSearch` turns it off.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub web_search: Option<bool>,
 }

@@ -11,10 +11,9 @@ pub struct TerminalSettings {
     /// back to the terminal, to select text, and takes it again.
     pub mouse: bool,
     /// What happens when a long turn ends or something is asked: `off`, `bell`,
-    /// or `notify` for a notification of the desktop (OSC 9), where the terminal
-    /// knows them.
+    /// or `notify` for a desktop notification (OSC 9), if the terminal supports it.
     pub bell: Bell,
-    /// How long a turn has to take for that, in milliseconds.
+    /// How long a turn must take for that, in milliseconds.
     pub bell_after_ms: u64,
 }
 

@@ -205,7 +205,7 @@ fn pc6_a_break_is_told_with_the_part_that_changed_and_a_known_one_is_not() {
     let ran = running.end().ok();
     assert_eq!(stage.marked("everfold_break_seen").len(), 1, "{} {}", ran.out, ran.err);
     assert!(
-        format!("{}{}", ran.out, ran.err).contains("nothing of ours changed"),
+        format!("{}{}", ran.out, ran.err).contains("nothing changed here"),
         "{} {}",
         ran.out,
         ran.err

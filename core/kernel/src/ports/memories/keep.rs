@@ -185,7 +185,7 @@ impl Kept {
             Self::Superseded { memory, changed, .. } => {
                 Some(with(format!("updated {}", memory.id()), changed))
             }
-            Self::Proposed { memory, .. } => Some(format!("{} waits in the inbox", memory.id())),
+            Self::Proposed { memory, .. } => Some(format!("{} is waiting for review", memory.id())),
         }
     }
 

@@ -106,19 +106,19 @@ fn is_invisible(c: char) -> bool {
 /// Why an answer does not fit its form.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FormError {
-    #[error("this has to be filled in")]
+    #[error("this is required")]
     Empty,
-    #[error("{0} is wanted")]
+    #[error("expected {0}")]
     Wanted(String),
-    #[error("{count} characters; from {least} to {most} are wanted")]
+    #[error("{count} characters; expected {least} to {most}")]
     Length { count: u64, least: u64, most: u64 },
-    #[error("a list of texts is wanted")]
+    #[error("expected a list of strings")]
     NoTexts,
-    #[error("it is none of the choices")]
+    #[error("it is not one of the choices")]
     NoChoice,
-    #[error("there is no field {0:?}")]
+    #[error("unknown field {0:?}")]
     NoField(String),
-    #[error("{0} has to be filled in")]
+    #[error("{0} is required")]
     Missing(String),
     #[error("{name}: {why}")]
     Field { name: String, why: Box<FormError> },
@@ -197,8 +197,8 @@ impl FieldKind {
     #[must_use]
     pub fn wanted(&self) -> String {
         match self {
-            Self::Text { format: Some(format), .. } => format!("a text of the form {format}"),
-            Self::Text { .. } => "a text".to_owned(),
+            Self::Text { format: Some(format), .. } => format!("text in the form {format}"),
+            Self::Text { .. } => "text".to_owned(),
             Self::Number { whole, least, most } => {
                 let kind = if *whole == Whole::Yes { "a whole number" } else { "a number" };
                 match (least.is_finite(), most.is_finite()) {
@@ -210,7 +210,7 @@ impl FieldKind {
             }
             Self::Truth => "yes or no".to_owned(),
             Self::Choice(choices) => format!("one of {}", named(choices)),
-            Self::Choices(choices) => format!("any of {}, with commas between", named(choices)),
+            Self::Choices(choices) => format!("any of {}, separated by commas", named(choices)),
         }
     }
 
@@ -364,11 +364,11 @@ mod tests {
         let check = |content: Value| check(&form(), content.as_object().unwrap());
         assert_eq!(check(json!({"name": "Ada", "color": "r", "sure": false})), Ok(()));
         for (content, why) in [
-            (json!({"name": "Ada"}), "color has to be filled in"),
-            (json!({"name": "Ada", "color": "r", "more": 1}), "no field \"more\""),
-            (json!({"name": 7, "color": "r"}), "name: a text is wanted"),
-            (json!({"name": "Ada", "color": "r", "count": "3"}), "count: a whole number"),
-            (json!({"name": "Ada", "color": "r", "tags": [1]}), "tags: a list of texts"),
+            (json!({"name": "Ada"}), "color is required"),
+            (json!({"name": "Ada", "color": "r", "more": 1}), "unknown field \"more\""),
+            (json!({"name": 7, "color": "r"}), "name: expected text"),
+            (json!({"name": "Ada", "color": "r", "count": "3"}), "count: expected a whole number"),
+            (json!({"name": "Ada", "color": "r", "tags": [1]}), "tags: expected a list of strings"),
         ] {
             let said = check(content).unwrap_err();
             assert!(said.to_string().contains(why), "{said}");
