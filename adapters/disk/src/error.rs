@@ -18,12 +18,12 @@ pub enum Error {
     #[error("{path} does not exist")]
     NotFound { path: PathBuf },
     /// Something is there already.
-    #[error("{path} exists already; choose another name or remove it first")]
+    #[error("{path} already exists; choose another name or remove it first")]
     Exists { path: PathBuf },
-    #[error("{path} is a directory; a file was expected")]
+    #[error("{path} is a directory, not a file")]
     IsDirectory { path: PathBuf },
     /// It is a device, pipe or socket.
-    #[error("{path} is a device, pipe or socket; a file was expected")]
+    #[error("{path} is a device, pipe or socket, not a file")]
     Special { path: PathBuf },
     /// It is larger than allowed.
     #[error("{path} has {bytes} bytes, more than the {max} that are read at once")]
@@ -39,7 +39,7 @@ pub enum Error {
     #[error("a line for {path} has a line break in it; write it as one line of JSON")]
     LineBreak { path: PathBuf },
     /// The operating system said no.
-    #[error("access to {path} was denied; check its owner and permissions")]
+    #[error("permission denied: {path}; check its owner and permissions")]
     Denied { path: PathBuf },
     /// The disk is full, or the quota used up.
     #[error("no space left on the device for {path}; free some and try again")]

@@ -42,7 +42,7 @@ pub(crate) enum HelperError {
     Run(std::io::Error),
     #[error("failed: {0}")]
     Failed(std::process::ExitStatus),
-    #[error("printed no JSON object of texts")]
+    #[error("did not print a JSON object of strings")]
     NoObject,
 }
 
@@ -61,10 +61,10 @@ fn complaint(line: Option<&str>) -> String {
 
 fn told(error: &ClientInitializeError) -> String {
     if error.is_authorization_required() {
-        return "it wants a login, which Everfold does not do by itself; put a token into \
-            \"headers\" of its entry, or a command that prints them into \"headersHelper\""
+        return "it requires a login, which Everfold does not support; put a token into \
+            \"headers\" of its entry, or a command that prints headers into \"headersHelper\""
             .to_owned();
     }
     let text = error.to_string();
-    text.lines().next().unwrap_or("it could not be connected to").to_owned()
+    text.lines().next().unwrap_or("the connection failed").to_owned()
 }

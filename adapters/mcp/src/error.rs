@@ -11,9 +11,9 @@ pub enum EntryError {
     NoObject,
     #[error("{0:?} is not an http or https URL")]
     NoUrl(String),
-    #[error("the transport \"sse\" is an old one; use the server's http address")]
+    #[error("the transport \"sse\" is obsolete; use the server's http address")]
     OldTransport,
-    #[error("the transport {0:?} is not known")]
+    #[error("unknown transport {0:?}")]
     UnknownTransport(String),
     #[error("it has no {0:?}")]
     Missing(&'static str),

@@ -128,7 +128,7 @@ impl Inner {
                     Phase::Down(why.to_string())
                 }
             },
-            () = self.closing.cancelled() => Phase::Down("it was ended".to_owned()),
+            () = self.closing.cancelled() => Phase::Down("it was stopped".to_owned()),
         };
         slot.phase.send_replace(phase);
     }
@@ -153,7 +153,7 @@ impl Inner {
         match phase {
             Phase::Up(live) => Ok(live),
             Phase::Down(why) => Err(down(why)),
-            Phase::Idle | Phase::Connecting => Err(down("it was ended".to_owned())),
+            Phase::Idle | Phase::Connecting => Err(down("it was stopped".to_owned())),
         }
     }
 
@@ -319,7 +319,7 @@ impl Servers for McpServers {
             self.tasks.close();
             let _ = timeout(END_WAIT, self.tasks.wait()).await;
             let ending = self.inner.slots.iter().map(|slot| async {
-                let ended = Phase::Down("it was ended".to_owned());
+                let ended = Phase::Down("it was stopped".to_owned());
                 if let Phase::Up(live) = slot.phase.send_replace(ended) {
                     live.end().await;
                 }

@@ -88,7 +88,10 @@ fn version(fleet: &FleetConnection) -> FleetFinding {
     if own >= LEAST {
         return good(format!("nats-server {} at {}", info.version, fleet.place));
     }
-    bad(format!("nats-server {} is too old; {}.{} is the least", info.version, LEAST.0, LEAST.1))
+    bad(format!(
+        "nats-server {} is too old; {}.{} or newer is needed",
+        info.version, LEAST.0, LEAST.1
+    ))
 }
 
 fn replicas(name: &str, info: &Info) -> FleetFinding {
@@ -101,8 +104,8 @@ fn replicas(name: &str, info: &Info) -> FleetFinding {
     let has_leader = info.cluster.as_ref().is_none_or(|cluster| cluster.leader.is_some());
     if wanted < REPLICAS {
         return bad(format!(
-            "{name} has {wanted} replica(s): what was acknowledged is lost with that server; make \
-             the fleet with --replicas {REPLICAS}"
+            "{name} has {wanted} replica(s): what was acknowledged is lost with that server; \
+             create the fleet with --replicas {REPLICAS}"
         ));
     }
     if !has_leader {
@@ -145,7 +148,7 @@ async fn clock(fleet: &FleetConnection, layout: &FleetLayout) -> FleetFinding {
 async fn synced(address: &str) -> FleetFinding {
     let unseen = |error: &dyn std::fmt::Display| FleetFinding {
         state: FleetFindingState::Unseen,
-        text: format!("{address} cannot be asked: {error}"),
+        text: format!("{address} cannot be reached: {error}"),
     };
     let asked = tokio::time::timeout(MONITOR_WAIT, monitored(address)).await;
     let said = match asked {
@@ -162,8 +165,9 @@ async fn synced(address: &str) -> FleetFinding {
     match read.pointer("/config/sync_always").and_then(Value::as_bool) {
         Some(true) => good(format!("{address}: sync_interval is always")),
         _ => bad(format!(
-            "{address}: sync_interval is not always: it acknowledges before what was written is on \
-             the disk, and a power failure loses that. Set `sync_interval: always` in the jetstream \
+            "{address}: sync_interval is not always: it acknowledges writes before they are on \
+             the disk, and a power failure loses them. Set `sync_interval: always` in the \
+             jetstream \
              block"
         )),
     }

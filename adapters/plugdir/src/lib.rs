@@ -82,8 +82,8 @@ pub fn find(places: &PluginDirs) -> Found {
             Some((name, market)) => match installed::locate(&places.homes, name, market) {
                 Some(root) => found.take(&root, market, places),
                 None => found.problems.push(format!(
-                    "the plugin {id} is on and not installed; install it, give its folder with \
-                     --plugin-dir, or set it to false in enabledPlugins"
+                    "the plugin {id} is enabled but not installed; install it, give its folder \
+                     with --plugin-dir, or set it to false in enabledPlugins"
                 )),
             },
         }

@@ -80,7 +80,7 @@ impl Inside<'_> {
         match self.root.join(path).canonicalize() {
             Ok(real) if real.starts_with(self.root) => Some(real),
             Ok(_) => {
-                self.problem(&format!("{} leads out of it, and is not used", path.display()));
+                self.problem(&format!("{} leads outside of it and is not used", path.display()));
                 None
             }
             Err(error) => {

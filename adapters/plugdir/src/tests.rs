@@ -67,7 +67,7 @@ fn q7_plugins_are_found_in_all_places_and_off_unless_they_are_on() {
     );
     assert_eq!(found.plugins[1].version.as_deref(), Some("1.10.0"), "the newest copy");
     assert_eq!(found.problems.len(), 1);
-    assert!(found.problems[0].contains("gone@shop is on and not installed"), "{found:?}");
+    assert!(found.problems[0].contains("gone@shop is enabled but not installed"), "{found:?}");
     let said = json!({"kit@skills-dir": false, "shy@skills-dir": true});
     assert_eq!(ids(&disk.find(&[], &said)), ["shy@skills-dir"]);
 }
@@ -136,5 +136,5 @@ fn s1_s6_broken_plugins_are_named_and_links_do_not_lead_out() {
         assert!(said.contains(part), "{part}: {said}");
     }
     #[cfg(unix)]
-    assert!(said.contains("leads out of it"), "{said}");
+    assert!(said.contains("leads outside of it"), "{said}");
 }

@@ -57,7 +57,7 @@ pub enum Error {
         hint: String,
     },
     /// The HTTP client could not be made.
-    #[error("the HTTP client could not be made: {message}")]
+    #[error("the HTTP client could not be created: {message}")]
     Client { message: String },
 }
 

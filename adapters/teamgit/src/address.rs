@@ -37,7 +37,7 @@ impl GitAddress {
         }
         let first = text.split(['/', ':']).next().unwrap_or_default();
         if text.get(first.len()..).is_some_and(|rest| rest.starts_with("::")) {
-            return refuse("an address that names a program is not used; give a URL or a path");
+            return refuse("an address that names a program is refused; give a URL or a path");
         }
         if let Some((scheme, rest)) = text.split_once("://") {
             if !PROTOCOLS.split(':').any(|known| known == scheme) {
@@ -47,7 +47,7 @@ impl GitAddress {
             let user = authority.rsplit_once('@').map(|(user, _)| user);
             if scheme != "ssh" && user.is_some_and(|user| user.contains(':')) {
                 return refuse(
-                    "it has a password in it, which would be kept in plain text; leave it out and \
+                    "it contains a password, which would be kept in plain text; leave it out and \
                      let git's credential helper keep it",
                 );
             }

@@ -68,7 +68,7 @@ async fn l7_5_letters_wait_in_a_mailbox_and_come_once_in_order() {
     bob.settle(&ids).await.unwrap();
     assert!(bob.collect(&log).await.unwrap().is_empty());
     let error = ada.send(&Address::Name(name("eve")), draft("ada", "x")).await.unwrap_err();
-    assert_eq!(error.to_string(), "nobody is called eve; there is bob");
+    assert_eq!(error.to_string(), "no one is called eve; there is bob");
 }
 
 #[tokio::test]

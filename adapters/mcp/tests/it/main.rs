@@ -284,10 +284,12 @@ async fn q5_headers_come_from_settings_and_from_a_command() {
     let said = heard.join().unwrap();
     assert!(said.contains("x-one: 1") && said.contains("authorization: bearer abc"), "{said}");
     let ServerState::Down(why) = &servers.list()[0].state else { panic!() };
-    assert!(why.contains("it wants a login"), "{why}");
-    for (helper, says) in
-        [("exit 3", "failed"), ("echo nonsense", "printed no JSON"), ("sleep 60", "took too long")]
-    {
+    assert!(why.contains("it requires a login"), "{why}");
+    for (helper, says) in [
+        ("exit 3", "failed"),
+        ("echo nonsense", "did not print a JSON"),
+        ("sleep 60", "took too long"),
+    ] {
         let entry = json!({"s": {"url": "http://127.0.0.1:9/", "headersHelper": helper}});
         let limits = McpLimits { headers_ms: 300, ..McpLimits::default() };
         let servers = place.servers(&entry, limits);

@@ -136,7 +136,7 @@ impl Findings {
     fn reading(&mut self, joined: &str, level: usize) {
         self.bytes += joined.len();
         if level > MOST_LEVELS || self.bytes > MOST_BYTES {
-            self.hide("it is nested too deeply, or too long, to be looked through");
+            self.hide("it is nested too deeply, or too long, to be checked");
             return;
         }
         let mut parser = Parser::new();
@@ -158,7 +158,7 @@ impl Findings {
         }
         for node in &nodes {
             if self.runs.len() > MOST_RUNS {
-                self.hide("it runs too much to be looked through");
+                self.hide("it runs too much to be checked");
                 return;
             }
             self.node(*node, joined, level);

@@ -148,13 +148,14 @@ fn is_loopback(url: &Url) -> bool {
         || host.trim_matches(['[', ']']).parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback())
 }
 
-/// An error with its causes, because reqwest's own text names none.
+/// An error with its causes, because reqwest's own text names none. Where a
+/// connection failed, the last of them says it all.
 fn chain(error: &reqwest::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
-    while let Some(error) = cause {
-        text = format!("{text}: {error}");
-        cause = error.source();
+    while let Some(inner) = cause {
+        text = if error.is_connect() { inner.to_string() } else { format!("{text}: {inner}") };
+        cause = inner.source();
     }
     text
 }

@@ -39,7 +39,7 @@ const CHECK: &str = "check that it runs and that this is its address (`everfold 
 pub(super) fn tried(error: ModelError, tries: u32, took: Duration) -> ModelError {
     let told = |message: String| match tries {
         0 | 1 => message,
-        tries => format!("{message}; tried {tries} times in {} s", took.as_secs()),
+        tries => format!("{message}; gave up after {tries} attempts in {} s", took.as_secs()),
     };
     match error {
         ModelError::Unreachable { url, message } => {

@@ -151,7 +151,7 @@ impl Run {
     fn tell_wait(&mut self, waited: Duration, what: &str) {
         let (attempt, most) = (self.attempt + 1, self.most());
         let reason =
-            format!("{what} from {} (try {attempt} of {most})", self.transport.shown_url());
+            format!("{what} from {} (attempt {attempt} of {most})", self.transport.shown_url());
         self.pending.push_back(Ok(ModelEvent::Waiting { waited, reason }));
     }
 
@@ -271,15 +271,15 @@ impl Run {
     /// Bears a silence, and tells of it; what is wrong once it is too long.
     fn bear(&mut self, reading: &mut Reading) -> Option<String> {
         if reading.silence.is_over() {
-            return Some(format!("nothing came for {} s", reading.silence.most_s()));
+            return Some(format!("no data for {} s", reading.silence.most_s()));
         }
         if reading.pings.is_over() {
-            return Some(format!("nothing but pings came for {} s", reading.pings.most_s()));
+            return Some(format!("only pings for {} s", reading.pings.most_s()));
         }
         // The silence is told as well by the second, which is never shorter.
         reading.silence.notice();
         if let Some(waited) = reading.pings.notice() {
-            self.tell_wait(waited, "connected, and nothing of an answer");
+            self.tell_wait(waited, "connected, but no answer yet");
         }
         None
     }
@@ -365,7 +365,7 @@ async fn body(mut response: Response, limit: u64, idle: Duration) -> (Vec<u8>, O
             Ok(Ok(Some(bytes))) => held.extend_from_slice(&bytes),
             Ok(Ok(None)) => return (held, None),
             Ok(Err(error)) => break format!("the connection failed ({})", error.without_url()),
-            Err(_) => break format!("nothing came for {} s", idle.as_secs()),
+            Err(_) => break format!("no data for {} s", idle.as_secs()),
         }
     };
     (held, Some(problem))

@@ -36,7 +36,7 @@ pub(super) fn result(wish: &Wish, result: &ToolOutput) -> String {
         Wish::List { .. } => format!("Files, newest first:\n\n{}", fenced(&result.text)),
         Wish::Run(_) => format!("It printed:\n\n{}", fenced(&result.text)),
         Wish::Help | Wish::Remember | Wish::Other => {
-            format!("The tool gave:\n\n{}", fenced(&result.text))
+            format!("The tool returned:\n\n{}", fenced(&result.text))
         }
     }
 }
@@ -44,10 +44,10 @@ pub(super) fn result(wish: &Wish, result: &ToolOutput) -> String {
 fn empty(wish: &Wish) -> &'static str {
     match wish {
         Wish::Read(_) | Wish::Summary(_) => "The file is empty.",
-        Wish::Search { .. } => "Nothing matches.",
-        Wish::List { .. } => "There are no such files.",
+        Wish::Search { .. } => "No matches.",
+        Wish::List { .. } => "No such files.",
         Wish::Run(_) => "It ran and printed nothing.",
-        Wish::Help | Wish::Remember | Wish::Other => "The tool gave nothing.",
+        Wish::Help | Wish::Remember | Wish::Other => "The tool returned nothing.",
     }
 }
 

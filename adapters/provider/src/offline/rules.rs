@@ -89,8 +89,8 @@ pub(super) fn plan(request: &Request) -> Plan {
         Plan::Call { say, tool, input }
     } else {
         Plan::Say(format!(
-            "That needs the {tool} tool, which is not on offer in this session. \
-             I answer by rule and have no other way to do it."
+            "That needs the {tool} tool, which is not available in this session. I follow fixed \
+             rules and have no other way to do it."
         ))
     }
 }

@@ -20,7 +20,7 @@ pub(super) fn summarise(path: &str, text: &str) -> String {
         paragraphs(&lines).iter().map(|paragraph| first_sentence(paragraph)).collect();
     let sentences: Vec<&str> = sentences.iter().map(String::as_str).collect();
     push(&mut out, "First sentences", &sentences, SENTENCES);
-    out.push_str("\n\nThese are the file's own words, picked by rule.");
+    out.push_str("\n\nThese are the file's own words, picked by fixed rules.");
     out
 }
 

@@ -70,7 +70,7 @@ async fn q8_offline_calls_the_tools_that_are_on_offer() {
     let (_, blocks) = answer(&bare).await;
     assert_eq!(blocks[1].as_map()["input"]["command"], "ls -l");
     bare["tools"] = json!([]);
-    assert!(said(&bare).await.contains("Bash tool, which is not on offer"));
+    assert!(said(&bare).await.contains("Bash tool, which is not available"));
 }
 
 #[tokio::test]
@@ -81,7 +81,7 @@ async fn q8_offline_shows_what_a_tool_gave() {
     let text = said(&after("read a.txt", "Read", &failed)).await;
     assert!(text.contains("did not work") && text.contains("does not exist"));
     let text = said(&after("find nothing", "Grep", &json!({"content": ""}))).await;
-    assert_eq!(text, "Nothing matches.");
+    assert_eq!(text, "No matches.");
     let file = json!({"content": [{"type": "text", "text": "1\t# Title\n2\t\n3\tOne. Two."}]});
     let text = said(&after("summarise a.md", "Read", &file)).await;
     assert!(text.contains("- Title") && text.contains("- One.") && !text.contains("Two."));

@@ -129,5 +129,5 @@ fn s7_i5_an_import_from_outside_is_loaded_once_it_is_trusted() {
 fn s7_bad_usage_is_told() {
     let desk = Desk::offline();
     trust(&desk, &["--list", "--revoke"]).failed(2);
-    assert!(trust(&desk, &[]).ok().out.contains("nothing here acts by itself"));
+    assert!(trust(&desk, &[]).ok().out.contains("nothing here runs on its own"));
 }

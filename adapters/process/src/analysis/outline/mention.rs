@@ -42,7 +42,7 @@ pub(super) fn files(found: &mut Findings, place: &ShellPlace) -> Vec<FileMention
             }
         }
         if files.len() > MOST_MENTIONS {
-            found.hide("it names too many files to be looked through");
+            found.hide("it names too many files to be checked");
             break;
         }
     }

@@ -9,7 +9,7 @@ pub(super) enum NoRestriction {
     #[error("the thread for it ended early")]
     ThreadEnded,
     #[cfg(not(target_os = "linux"))]
-    #[error("there is none on this platform")]
+    #[error("not available on this platform")]
     Platform,
     #[cfg(target_os = "linux")]
     #[error("Landlock cannot hold it: {0}")]
