@@ -170,7 +170,7 @@ async fn l6_1_at_the_end_of_a_turn_gates_are_looked_at() {
     bed.place.clock.advance(std::time::Duration::from_mins(1));
     say_ok(&mut session, "hello again").await;
     everfold_engine::finish(&mut session).await.unwrap();
-    assert_eq!(asked(), 0, "sessions were counted not long ago");
+    assert_eq!(asked(), 0, "sessions were counted recently");
     bed.place.clock.advance(std::time::Duration::from_mins(10));
     bed.lock_at(bed.now() - SignedDuration::from_hours(23));
     say_ok(&mut session, "and again").await;
@@ -494,7 +494,7 @@ async fn l6_7_what_others_save_meanwhile_is_kept() {
     assert_eq!(dreamt.report.proposed[0].path, "billing.md");
     let waiting = crate::extract::inbox(&bed.place, &bed.dir);
     assert_eq!(waiting.len(), 1);
-    assert!(waiting[0].reason.contains("changed while the dream went on"), "{}", waiting[0].reason);
+    assert!(waiting[0].reason.contains("changed during the dream"), "{}", waiting[0].reason);
 }
 
 #[tokio::test]
@@ -564,7 +564,7 @@ async fn l6_7_a_worst_agent_that_empties_the_store() {
         vec![reply]
     })
     .await;
-    assert!(why.contains("5 of 5 memories would be gone"), "{why}");
+    assert!(why.contains("5 of 5 memories would be removed"), "{why}");
 }
 
 #[tokio::test]

@@ -33,7 +33,7 @@ pub enum Rejected {
     #[error("nothing was written")]
     Unchanged,
     /// They are over their cap already, and would become longer (L3.3).
-    #[error("the notes have {before} tokens, may have {most}, and would have {after}")]
+    #[error("the notes have {before} tokens and would have {after}, over the limit of {most}")]
     Longer { before: u64, after: u64, most: u64 },
     /// There is far too much of it.
     #[error("the notes would have {bytes} bytes, more than {most}")]

@@ -15,7 +15,7 @@ pub enum Nothing {
     #[error("the notes are older than what is in view")]
     Unknown,
     /// Messages would be lost that they do not cover.
-    #[error("the notes are too far behind: {tokens} tokens came since, more than {most}")]
+    #[error("the notes are too far behind: {tokens} tokens since then, more than {most}")]
     Behind {
         /// Tokens that they do not cover.
         tokens: u64,

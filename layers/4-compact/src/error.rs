@@ -6,25 +6,25 @@ use everfold_kernel::{Class, Classify, RecordId};
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The record is not in view.
-    #[error("{record} is not in view; name a message that is shown")]
+    #[error("{record} is not in view; choose a message that is shown")]
     UnknownRecord { record: RecordId },
-    #[error("there is nothing to summarise there; choose another message")]
+    #[error("nothing to summarise there; choose another message")]
     NothingToSummarise,
     /// The pins would be over their limit.
-    #[error("the pins would hold {tokens} tokens, more than {max}; take a pin out first")]
+    #[error("the pins would hold {tokens} tokens, more than {max}; remove a pin first")]
     PinsFull {
         /// Tokens with the new pin.
         tokens: u64,
         max: u64,
     },
     /// The record is kept already.
-    #[error("{record} is pinned already")]
+    #[error("{record} is already pinned")]
     AlreadyPinned { record: RecordId },
     /// The range ends before it starts.
     #[error("{to} comes before {from}; name the earlier message first")]
     Backwards { from: RecordId, to: RecordId },
     /// A pin is in the way.
-    #[error("{record} is pinned and lies in the range; take the pin out first")]
+    #[error("{record} is pinned and lies in the range; remove the pin first")]
     HoldsPin { record: RecordId },
     /// A call in the range has no result yet.
     #[error("a tool call in the range is not answered yet; wait for its result")]

@@ -229,7 +229,7 @@ impl<'a> Merge<'a> {
             return (by_person && lost && waits).then(|| "a person wrote it".to_owned());
         };
         if let Some(stranger) = self.takes_over_strangers(path, text) {
-            return Some(format!("it takes over what {stranger} has from strangers"));
+            return Some(format!("it repeats what {stranger} has from strangers"));
         }
         let percent = self.rules.limits.novel_percent;
         let line = self.vocabulary.new_line(base.unwrap_or_default(), text, percent)?;
@@ -256,10 +256,10 @@ impl<'a> Merge<'a> {
 
     /// Both changed it: the store's stays.
     fn conflict(&mut self, path: &str, wish: Option<String>) {
-        let why = "it was changed while the dream went on";
+        let why = "it was changed during the dream";
         match wish {
             Some(_) if self.now.contains_key(path) => self.wait(path, wish, why),
-            Some(_) => self.wait(path, wish, "it was removed while the dream went on"),
+            Some(_) => self.wait(path, wish, "it was removed during the dream"),
             None => self.done.kept.push(FileReason { path: path.to_owned(), why: why.to_owned() }),
         }
     }

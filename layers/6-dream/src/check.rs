@@ -61,11 +61,15 @@ pub enum DreamFault {
 impl fmt::Display for DreamFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Strange { path, why } => write!(f, "{path} has no place among memories: {why}"),
+            Self::Strange { path, why } => write!(
+                f,
+                "{path} does not belong among memories: \
+                                                      {why}"
+            ),
             Self::Log(path) => write!(f, "the daily log {path} was changed"),
             Self::Frontmatter { path, why } => write!(f, "{path}: {why}"),
             Self::Dangling { index, target } => {
-                write!(f, "{index} points to {target}, which is not there")
+                write!(f, "{index} points to {target}, which does not exist")
             }
             Self::Orphan(path) => write!(f, "nothing points to {path}"),
             Self::OverCaps(why) => f.write_str(why),
@@ -78,7 +82,7 @@ impl fmt::Display for DreamFault {
             Self::Deleted { gone, of, most } => {
                 write!(
                     f,
-                    "{gone} of {of} memories would be gone, and at most {most} may go at once"
+                    "{gone} of {of} memories would be removed, and at most {most} may be at once"
                 )
             }
             Self::Secret { path, finding } => write!(f, "{path} holds {finding}"),

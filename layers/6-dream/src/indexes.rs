@@ -87,7 +87,7 @@ impl Indexes<'_> {
     /// Pointers that lead nowhere go.
     pub(crate) fn drop_dangling(&mut self) {
         for (file, target) in faults(self.texts, &self.others).dangling {
-            let why = format!("its pointer to {target} led nowhere");
+            let why = format!("its pointer to {target} points nowhere");
             self.edit(&file, &why, |index| _ = index.remove(&target));
         }
     }

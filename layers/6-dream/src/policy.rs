@@ -37,15 +37,12 @@ impl fmt::Display for NoDreamReason {
                 let (ago, rest) = (minutes / 60, minutes % 60);
                 write!(
                     f,
-                    "the last dream was {ago} h {rest} min ago, and {hours} h are between two"
+                    "the last dream was {ago} h {rest} min ago; the next is due {hours} h after it"
                 )
             }
-            Self::ScannedLately => f.write_str("sessions were counted not long ago"),
+            Self::ScannedLately => f.write_str("sessions were counted recently"),
             Self::FewSessions { found, needed } => {
-                write!(
-                    f,
-                    "{found} other sessions were touched since the last dream, and it takes {needed}"
-                )
+                write!(f, "{found} of {needed} other sessions were used since the last dream")
             }
         }
     }

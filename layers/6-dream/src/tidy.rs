@@ -63,7 +63,7 @@ fn look(stored: &Stored, rules: DreamRules<'_>, done: &mut Tidied) {
         seen.extend(secrets::find(text).iter().map(|found| format!("{path} holds {found}")));
     }
     for (path, _) in stored.files.iter().filter(|(_, file)| file.text.is_none()) {
-        seen.push(format!("{path} is not text, or too large; it was left alone"));
+        seen.push(format!("{path} is not text or is too large; it was left alone"));
     }
     done.seen.extend(seen);
 }

@@ -94,7 +94,7 @@ pub enum Isolation {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DefinitionError {
     /// It does not start with frontmatter.
-    #[error("it has no frontmatter; start it with lines of name: and description: between two ---")]
+    #[error("it has no frontmatter; start it with name: and description: between two lines of ---")]
     NoFrontmatter,
     /// A field is missing.
     #[error("its frontmatter has no {field}; add one")]

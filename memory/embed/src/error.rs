@@ -16,14 +16,14 @@ pub enum Error {
     #[error("the folder of models {path} cannot be written: {source}")]
     Unwritable { path: PathBuf, source: std::io::Error },
     /// A file is no tokenizer that this program knows.
-    #[error("{path} is no tokenizer of the WordPiece kind: {message}")]
+    #[error("{path} is not a WordPiece tokenizer: {message}")]
     NoTokenizer {
         path: PathBuf,
         /// What is wrong with it.
         message: String,
     },
     /// A file is no model, or none that makes vectors of texts.
-    #[error("{path} is no ONNX model that makes vectors of texts: {message}")]
+    #[error("{path} is not an ONNX model that turns text into vectors: {message}")]
     NoModel {
         path: PathBuf,
         /// What is wrong with it.
@@ -33,7 +33,7 @@ pub enum Error {
     #[error("the model {name} is damaged: its files are not what was installed")]
     Damaged { name: String },
     /// There is no model of this name.
-    #[error("there is no model {name}")]
+    #[error("no model {name}")]
     NoSuch { name: String },
 }
 

@@ -46,7 +46,11 @@ impl Reference {
 impl fmt::Display for Reference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Path(gone) | Self::Symbol(gone) => write!(f, "names {gone}, which is not there"),
+            Self::Path(gone) | Self::Symbol(gone) => write!(
+                f,
+                "names {gone}, which does not \
+                                                                exist"
+            ),
             Self::Branch(gone) => write!(f, "names the branch {gone}, which is gone"),
             Self::Date(day) => write!(f, "names {day}, which has passed"),
         }

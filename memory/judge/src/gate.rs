@@ -109,7 +109,7 @@ pub enum GateRefusal {
     Form(&'static str),
     #[error("it has no body")]
     Empty,
-    #[error("it has {bytes} bytes, and a memory has at most {max}; keep to what matters")]
+    #[error("it has {bytes} bytes, and a memory may have at most {max}; keep to what matters")]
     TooLong { bytes: usize, max: usize },
     /// It holds a secret.
     #[error("it holds {0}; take it out and say where it is kept instead")]
@@ -118,7 +118,7 @@ pub enum GateRefusal {
     #[error("it tells its reader to set instructions aside; a memory is a note, not an order")]
     SetsItselfAbove,
     /// It tells somebody to do something, and not by the person's words.
-    #[error("{0}, and that does not rest on what the person typed")]
+    #[error("{0}, which is not based on what the person typed")]
     Order(orders::OrderKind),
     /// It can be found out elsewhere.
     #[error("{0}; keep only what was surprising about it, and why")]

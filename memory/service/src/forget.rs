@@ -15,10 +15,8 @@ impl Service {
     /// If there is none, or it cannot be removed.
     pub fn forget(&self, path: &Path, by: &MemoryAuthor) -> Result<Kept, MemoryError> {
         let memory = self.locate(path)?;
-        let missing = || MemoryError::Memory {
-            path: path.to_owned(),
-            message: "there is no such memory".to_owned(),
-        };
+        let missing =
+            || MemoryError::Memory { path: path.to_owned(), message: "no such memory".to_owned() };
         let tier = self.tier(memory.scope).filter(|tier| tier.is_there()).ok_or_else(missing)?;
         let (store, by) = (tier.store()?, author(by, self.clock.now()));
         // What somebody changed by hand since is theirs.

@@ -65,7 +65,7 @@ impl Service {
             MemoryBefore::Text(text) => text == old,
         };
         if !as_expected {
-            let reason = "the index was changed meanwhile; read it again".to_owned();
+            let reason = "the index has changed since; read it again".to_owned();
             return Ok(Kept::Refused { reason });
         }
         let (text, unsaid) = grounded(text, old, &store);

@@ -28,7 +28,7 @@ const PAUSE: Duration = Duration::from_millis(3);
 const WAIT: Duration = Duration::from_secs(10);
 /// What others are kept out by while memories are compared and written.
 const LOCK: &str = ".everfold/keep.lock";
-const TURNED_DOWN: &str = "the person was asked about the same before and said no; let it go";
+const TURNED_DOWN: &str = "the person rejected the same before; do not propose it again";
 
 /// A memory that a proposal could be about, and where it is.
 pub(crate) struct There {
@@ -375,7 +375,7 @@ fn expected(memory: &MemoryRef, before: &MemoryBefore, there: &[There]) -> Resul
     if as_expected {
         return Ok(());
     }
-    let reason = format!("{} was changed meanwhile; read it again", memory.id());
+    let reason = format!("{} has changed since; read it again", memory.id());
     Err(MemoryError::Refused { path: memory.path.clone(), reason })
 }
 

@@ -56,8 +56,7 @@ impl Memories for Service {
         let (file, modified) = (memory.file.clone(), memory.modified);
         self.blocking(move |service| {
             let broken = |message: String| MemoryError::Memory { path: path.clone(), message };
-            let tier =
-                service.tier(scope).ok_or_else(|| broken("there is no such place".into()))?;
+            let tier = service.tier(scope).ok_or_else(|| broken("no such place".into()))?;
             let read = tier.store()?.read(&TopicPath::found(file));
             let read = read.map_err(|error| broken(error.to_string()))?;
             Ok(MemoryText { text: read.text, modified })

@@ -55,7 +55,7 @@ impl fmt::Display for Issue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::BrokenPointer { index, target } => {
-                write!(f, "{index} points to {target}, which is not there")
+                write!(f, "{index} points to {target}, which does not exist")
             }
             Self::Orphan(path) => write!(f, "{path} is not in the index"),
             Self::OverCaps(reason) => f.write_str(reason),

@@ -29,10 +29,10 @@ pub enum Error {
         why: &'static str,
     },
     /// Something stands where the history is kept.
-    #[error("{path} is in the way of the history; it has to be a plain file or directory of ours")]
+    #[error("{path} is in the way of the history; move it away")]
     HistoryPlace { path: PathBuf },
     /// Something stands where the dream lock is kept.
-    #[error("{path} is in the way of the dream lock, which is a plain file; move it away")]
+    #[error("{path} is in the way of the dream lock; move it away")]
     LockPlace { path: PathBuf },
     /// A secret would be written.
     #[error("{path} holds {finding}; take it out and say where it is kept instead")]
@@ -42,16 +42,16 @@ pub enum Error {
         finding: String,
     },
     /// A memory is longer than a memory should be.
-    #[error("{path} has {bytes} bytes, more than the {max} of a memory; keep to what matters")]
+    #[error("{path} has {bytes} bytes; a memory may have at most {max}; keep to what matters")]
     TooLong { path: String, bytes: u64, max: u64 },
     /// There is a memory of that name.
-    #[error("there is a memory {path} already; update it or choose another name")]
+    #[error("the memory {path} already exists; update it or choose another name")]
     Exists { path: String },
     /// There is no memory of that name.
-    #[error("there is no memory {path}; `everfold memory list` shows those that are")]
+    #[error("no memory {path}; `everfold memory list` lists them")]
     NotFound { path: String },
     /// The memory is not what it was when it was read.
-    #[error("{path} was changed in the meantime; read it again")]
+    #[error("{path} has changed since; read it again")]
     Changed { path: String },
     /// A memory about the person cannot be shared.
     #[error("{path} is about the person and stays private; a team memory is about the project")]
@@ -63,7 +63,7 @@ pub enum Error {
         reason: String,
     },
     /// A file that has to be changed is not text.
-    #[error("{path} is not UTF-8; convert it before it can be changed")]
+    #[error("{path} is not UTF-8; convert it first")]
     NotText { path: String },
     /// The text cannot be changed as asked.
     #[error("{path}: {source}")]
@@ -86,10 +86,10 @@ pub enum Error {
     #[error("{path} was changed again since entry {id}; undo the later change first, or force it")]
     Conflict { path: String, id: EntryId },
     /// No such proposal waits.
-    #[error("no proposal {id} waits in the inbox; it may have been decided already")]
+    #[error("no proposal {id} in the inbox; it may have been decided already")]
     NoProposal { id: ProposalId },
     /// What a proposal would change was changed since it was made.
-    #[error("{path} was changed since proposal {id} was made; the proposal is kept")]
+    #[error("{path} has changed since proposal {id} was made; the proposal is kept")]
     Stale { path: String, id: ProposalId },
     /// A content is no longer in the history.
     #[error("the history did not keep what {path} held; it was too large, or was pruned")]
@@ -98,9 +98,7 @@ pub enum Error {
     #[error("an entry of the history could not be written: {source}")]
     Encode { source: serde_json::Error },
     /// Whoever watches the steps of a change stopped it.
-    #[error(
-        "the change was stopped before it was complete; the next one that opens the store ends it"
-    )]
+    #[error("the change was interrupted; it is completed the next time the store is opened")]
     Interrupted,
 }
 

@@ -112,7 +112,7 @@ pub fn checked(path: &str, os_home: Option<&Path>) -> Result<PathBuf, Error> {
         return refuse("it is empty");
     }
     if trimmed.contains('\0') {
-        return refuse("it has a NUL in it");
+        return refuse("it contains a NUL");
     }
     if trimmed.starts_with("\\\\") || trimmed.starts_with("//") {
         return refuse("it is on a network share; use a local directory");

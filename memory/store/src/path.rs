@@ -72,16 +72,16 @@ fn fault(path: &str) -> Option<&'static str> {
         return Some("it is empty, or starts or ends with a space");
     }
     if path.contains('\0') || path.chars().any(char::is_control) {
-        return Some("it has control characters in it");
+        return Some("it contains control characters");
     }
     if path.starts_with(['/', '\\', '~']) || path.contains('\\') || path.contains(':') {
         return Some("use a path from the top of the memory directory, with `/` between its parts");
     }
     if ["%2e", "%2f", "%5c", "%00", "%252"].iter().any(|code| lower.contains(code)) {
-        return Some("it has escapes for dots or slashes in it");
+        return Some("it contains escapes for dots or slashes");
     }
     if path.chars().any(looks_like_separator) {
-        return Some("it has signs in it that look like dots or slashes");
+        return Some("it contains characters that look like dots or slashes");
     }
     let parts: Vec<&str> = path.split('/').collect();
     if parts.len() > MAX_DEPTH || parts.iter().any(|part| part.len() > PART_BYTES) {
@@ -91,11 +91,11 @@ fn fault(path: &str) -> Option<&'static str> {
         return Some("a part of it is empty or starts with a dot");
     }
     if Path::new(&lower).extension().is_none_or(|ending| ending != "md") {
-        return Some("it has to end in `.md`");
+        return Some("it must end in `.md`");
     }
     let name = parts.last().copied().unwrap_or_default();
     if is_index_name(name) {
-        return Some("that is the index; a memory has a name of its own");
+        return Some("that is the index; give the memory a name of its own");
     }
     let first = parts.first().copied().unwrap_or_default();
     let reserved = parts.len() > 1 && NO_TOPICS.iter().any(|dir| first.eq_ignore_ascii_case(dir));

@@ -14,14 +14,14 @@ pub enum Error {
     #[error(transparent)]
     Disk(#[from] everfold_disk::Error),
     /// A file of ours that nobody can read.
-    #[error("{path} is damaged: {message}; remove it, and the next sync makes it anew")]
+    #[error("{path} is damaged: {message}; remove it, and the next sync creates it again")]
     Damaged {
         path: PathBuf,
         /// What is wrong with it.
         message: String,
     },
     /// Others were faster each time.
-    #[error("other members pushed first, {tries} times in a row; sync again")]
+    #[error("other members pushed first {tries} times in a row; sync again")]
     Overtaken { tries: u32 },
     /// The shared place was made by a later version.
     #[error(
@@ -32,13 +32,13 @@ pub enum Error {
     #[error("another process is syncing this team")]
     Busy,
     /// It cannot be a name.
-    #[error("{name:?} cannot be the name of a team; use letters, digits, '-', '_' and '.'")]
+    #[error("{name:?} cannot name a team; use letters, digits, '-', '_' and '.'")]
     BadName { name: String },
     /// There is one already.
-    #[error("there is a team {name} at {address} already; choose another --name")]
+    #[error("a team {name} already exists at {address}; choose another --name")]
     Exists { name: String, address: String },
     /// The project has a team already.
-    #[error("this project is in team {name}; `everfold team leave` first")]
+    #[error("this project is in team {name}; run `everfold team leave` first")]
     Bound { name: String },
     /// The project has none.
     #[error("this project has no team")]

@@ -78,7 +78,7 @@ fn l5_30_near_copies_are_not_proposed() {
             .map(|one| one["name"].as_str().unwrap())
             .collect();
         assert_eq!(names, ["tabs"], "{done}");
-        assert_eq!(done["skipped"][0]["reason"], "project/british-english.md says it already");
+        assert_eq!(done["skipped"][0]["reason"], "project/british-english.md already says this");
     }
 }
 

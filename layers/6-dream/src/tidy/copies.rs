@@ -67,9 +67,9 @@ fn ranked(one: &str, other: &str, stored: &Stored, done: &Tidied) -> (String, St
 /// Why two memories cannot be joined, after their names.
 #[derive(Debug, thiserror::Error)]
 enum Apart {
-    #[error("say nearly the same, and hold in different places")]
+    #[error("say nearly the same, but in different scopes")]
     Places,
-    #[error("say nearly the same, and are of different types")]
+    #[error("say nearly the same, but have different types")]
     Types,
     #[error("may contradict each other: \"{rival}\" / \"{line}\"")]
     Contradiction { rival: String, line: String },

@@ -19,13 +19,13 @@ pub(super) fn make_absolute(stored: &Stored, done: &mut Tidied) {
             }
             // Whatever the day, the words would change.
             None if absolute_file(text, date(2000, 1, 1)) != text => {
-                done.seen.push(format!("{path} has a relative date, and its day is not known"));
+                done.seen.push(format!("{path} has a relative date whose day is unknown"));
             }
             None => {}
         }
     }
     for (path, text, day) in changed {
-        done.reasons.add(&path, &format!("relative dates became absolute, seen from {day}"));
+        done.reasons.add(&path, &format!("relative dates became absolute, as of {day}"));
         done.texts.insert(path, text);
     }
 }

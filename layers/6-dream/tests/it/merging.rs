@@ -91,7 +91,7 @@ fn l6_7_an_edit_of_a_person_is_never_written_over() {
     assert!(settled.edits.is_empty());
     assert_eq!(settled.waiting.len(), 1);
     assert_eq!(settled.waiting[0].text.as_ref(), Some(&wanted));
-    assert!(settled.waiting[0].why.contains("changed while the dream went on"));
+    assert!(settled.waiting[0].why.contains("changed during the dream"));
     // A deletion of what was edited is just not made.
     let settled = merged(&changed(&[("a.md", None)]), &now);
     assert_eq!((settled.texts["a.md"].as_str(), settled.kept.len()), (edited.as_str(), 1));

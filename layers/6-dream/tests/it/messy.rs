@@ -95,7 +95,7 @@ fn l6_9_it_says_what_it_did_and_what_it_leaves_to_others() {
     let seen = done.seen.join("\n");
     assert!(seen.contains("may contradict each other: \"Deploys go out on"), "{seen}");
     assert!(seen.contains("plain.md has no description"), "{seen}");
-    assert!(seen.contains("when.md has a relative date, and its day is not known"), "{seen}");
+    assert!(seen.contains("when.md has a relative date whose day is unknown"), "{seen}");
     assert!(seen.contains("huge.md is not text"), "{seen}");
     assert!(done.texts.contains_key("deploys.md") && done.texts.contains_key("deploy.md"));
     assert_eq!(never_used(&store), ["ui-1.md (shown 4 times)"]);
@@ -111,7 +111,7 @@ fn l6_9_relative_dates_become_absolute_where_the_day_is_known() {
     assert!(done.texts["release.md"].contains("Freeze is 2026-11-12."));
     assert!(done.texts["release.md"].contains("description: ships 2026-11-20\n"));
     assert!(done.texts["when.md"].contains("We ship by 2026-11-13."));
-    assert!(done.reasons.of("when.md").contains("seen from 2026-11-11"));
+    assert!(done.reasons.of("when.md").contains("as of 2026-11-11"));
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn l5_26_what_strangers_said_does_not_join_what_a_person_said() {
     let done = tidy(&store, rules(&limits));
     assert!(done.texts.contains_key("a.md") && done.texts.contains_key("b.md"));
     assert!(
-        done.seen.iter().any(|seen| seen.contains("hold in different places")),
+        done.seen.iter().any(|seen| seen.contains("but in different scopes")),
         "{:?}",
         done.seen
     );

@@ -93,7 +93,10 @@ fn l6_7_a_worst_agent_that_writes_too_much() {
     let faults = after(|copy| {
         copy.strange.insert("big.md".into(), "it has 10485760 bytes".into());
     });
-    assert!(faults[0].to_string().starts_with("big.md has no place among memories"), "{faults:?}");
+    assert!(
+        faults[0].to_string().starts_with("big.md does not belong among memories"),
+        "{faults:?}"
+    );
 }
 
 #[test]

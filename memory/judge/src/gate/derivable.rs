@@ -33,8 +33,8 @@ impl fmt::Display for Derivable {
             Self::Structure => "it tells how the project is laid out, and the files show it",
             Self::History => "it is history, and git says it",
             Self::Recipe => "it is a fix or a recipe, and the change itself shows it",
-            Self::TaskState => "it is the state of the task, which is over with it",
-            Self::Instructions => "instruction files say it already",
+            Self::TaskState => "it is the state of the task, which ends with it",
+            Self::Instructions => "instruction files already say it",
         })
     }
 }

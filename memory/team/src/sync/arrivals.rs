@@ -116,7 +116,7 @@ fn fault(path: &str, file: &TeamFile, most: u64) -> Option<String> {
         return Some("it is a link or something else that is not a file".to_owned());
     }
     if file.bytes > most {
-        return Some(format!("it has {} bytes, and at most {most} are taken in", file.bytes));
+        return Some(format!("it has {} bytes; at most {most} are accepted", file.bytes));
     }
     TopicPath::new(path).err().map(|error| error.to_string())
 }
@@ -128,9 +128,9 @@ pub(super) enum Unshared {
     NoText,
     #[error("it is a list of memories; each member has their own")]
     Index,
-    #[error("it has {bytes} bytes, and at most {most} are shared")]
+    #[error("it has {bytes} bytes; at most {most} are shared")]
     TooLong { bytes: u64, most: u64 },
-    #[error("it holds {0}; whoever put it there has to revoke it, and take it out")]
+    #[error("it holds {0}; whoever put it there must revoke and remove it")]
     Secret(String),
     #[error("it is about a person, and stays private")]
     Private,

@@ -34,7 +34,7 @@ impl Aside {
         if self.0.is_empty() {
             return Ok(());
         }
-        let reason = format!("team {}: another version, which says otherwise", sync.name);
+        let reason = format!("team {}: another version, which says something else", sync.name);
         let by = By::agent("team", &reason, sync.now);
         for (path, text) in self.0 {
             let change = ProposedChange::write(TopicPath::found(path.clone()), text);

@@ -14,8 +14,8 @@ const FORMAT_FILE: &str = "everfold-team.json";
 const FORMAT: u64 = 1;
 /// What people find who look into the shared place.
 const README_FILE: &str = "README.md";
-const README: &str = "# Memories of a team\n\nWhat the members' agents and the members themselves \
-    keep in common, one file a memory under `memory/`. Written and merged by `everfold team`.\n";
+const README: &str = "# Memories of a team\n\nWhat the members and their agents share, one file \
+                      per memory under `memory/`. Written and merged by `everfold team`.\n";
 /// Largest file of that kind that is read.
 const FORMAT_BYTES: u64 = 64 * 1024;
 /// Memories that a note names.
