@@ -106,7 +106,7 @@ impl Health {
             ("summaries", summaries),
             ("failed summaries", grouped(tally.failures)),
             ("breaker", format!("opened {}", counted(tally.trips, "time"))),
-            ("recalled", format!("{} brought in", counted(tally.recalled, "memory"))),
+            ("recalled", counted(tally.recalled, "memory")),
             (
                 "saved",
                 format!("{}, {} refused", counted(tally.saved, "memory"), tally.refused.len()),
@@ -116,7 +116,7 @@ impl Health {
             let sessions = counted(tally.put_off, "session");
             rows.push((
                 "put off",
-                format!("reviews in {sessions}, for want of budget; they are made up for"),
+                format!("reviews in {sessions}, over budget; they are done later"),
             ));
         }
         rows.extend(memories.rows());

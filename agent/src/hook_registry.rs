@@ -13,7 +13,7 @@ use tokio_util::task::TaskTracker;
 
 /// Why a handler of the working tree is not run any more.
 const CHANGED: &str =
-    "what it runs changed since you trusted it; `everfold trust` turns it on again";
+    "what it runs has changed since you trusted it; `everfold trust` turns it on again";
 
 /// The handlers that settings name, each with its origin.
 pub(crate) fn registry(resolved: &Resolved) -> Registry {

@@ -99,7 +99,7 @@ async fn team_place(
         return Some(MemoryPlace { scope, dir });
     }
     let team = dir.display();
-    tracing::warn!(%team, "the team's memories are left out: their directory is a link");
+    tracing::warn!(%team, "the team's memories are skipped: their directory is a link");
     None
 }
 

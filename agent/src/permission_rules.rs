@@ -30,7 +30,7 @@ pub enum KeepRuleError {
         home: PathBuf,
     },
     /// A link stands in the place of the directory.
-    #[error("{} leads out of the project", .0.display())]
+    #[error("{} leads outside of the project", .0.display())]
     LeadsOut(PathBuf),
     /// The file is there, and cannot be read.
     #[error("it cannot be read: {0}")]

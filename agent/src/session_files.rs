@@ -149,7 +149,7 @@ fn in_database(database: &Path) -> Vec<SessionFile> {
         return Vec::new();
     }
     let found = everfold_opencode::sessions(database).unwrap_or_else(|error| {
-        tracing::warn!(%error, "sessions of opencode are left out");
+        tracing::warn!(%error, "sessions of opencode are skipped");
         Vec::new()
     });
     let file = |own: everfold_opencode::OpencodeSession| SessionFile {

@@ -106,7 +106,7 @@ impl Finding<'_> {
         let leaves = leaves.is_ok_and(|real| !self.bounds.holds_for(&self.holder, &real));
         if leaves {
             self.problems.push(format!(
-                "{} is not used: it leads out of the repository, which needs your approval \
+                "{} is not used: it leads outside of the repository, which needs your approval \
                  (`everfold trust`)",
                 path.display()
             ));

@@ -60,10 +60,10 @@ pub(crate) fn styles(
     limits: &SkillLimits,
 ) -> Vec<OutputStyle> {
     let mut found = vec![
-        OutputStyle::built_in(DEFAULT_STYLE, "as the model writes by itself", None),
+        OutputStyle::built_in(DEFAULT_STYLE, "the model's own style", None),
         OutputStyle::built_in(
             "concise",
-            "the outcome first, and little more",
+            "the outcome first, and little else",
             Some(include_str!("styles/concise.md")),
         ),
         OutputStyle::built_in(
@@ -73,7 +73,7 @@ pub(crate) fn styles(
         ),
         OutputStyle::built_in(
             "learning",
-            "leaves the telling parts of the work to you",
+            "leaves the instructive parts of the work to you",
             Some(include_str!("styles/learning.md")),
         ),
     ];

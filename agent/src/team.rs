@@ -130,7 +130,7 @@ impl ProjectTeam {
         };
         let binding = place.binding()?.ok_or_else(|| TeamError::Damaged {
             message: format!(
-                "nothing is known of the team {}; leave it, and join it again",
+                "the team {} is unknown here; leave it and join it again",
                 place.name()
             ),
         });
@@ -171,7 +171,7 @@ impl ProjectTeam {
         };
         let mismatch = match how {
             TeamStart::Made if !is_empty => {
-                Some(refuse("it is not empty; `everfold team join` joins a team that is there"))
+                Some(refuse("it is not empty; `everfold team join` joins an existing team"))
             }
             TeamStart::Joined if is_empty => {
                 Some(refuse("it is empty; `everfold team init` creates a team"))

@@ -69,7 +69,7 @@ pub enum Error {
     #[error(transparent)]
     System(#[from] system::Error),
     /// A session of this name is there already.
-    #[error("session {0} exists already; resume it with --resume {0}, or choose another id")]
+    #[error("session {0} already exists; resume it with --resume {0}, or choose another id")]
     Exists(SessionId),
 }
 

@@ -291,10 +291,11 @@ fn part(anchor: &Anchor, view: &BillView) -> String {
             "all of it, from the first token: a tool, the system prompt or a parameter changed, or the server lost it".to_owned()
         }
         Hit::Cut { at, .. } if at <= u64::from(view.prelude) => {
-            format!("all behind the first {at} tokens: what follows the shared system prompt changed (tools, instructions, thinking, the first message)")
+            format!("everything after the first {at} tokens: what follows the shared system \
+                     prompt changed (tools, instructions, thinking, the first message)")
         }
         Hit::Cut { at, .. } => {
-            format!("what stands behind the first {at} tokens: a message in the middle changed")
+            format!("everything after the first {at} tokens: a message in the middle changed")
         }
         Hit::Kept(_) | Hit::Silent => String::new(),
     }

@@ -168,7 +168,8 @@ impl FromStr for Policy {
             .or_else(|| number("mask-").map(Self::Mask))
             .or_else(|| percent.map(Self::SummarizeAt))
             .ok_or_else(|| {
-                "there are recorded, none, seed, everfold, api-clear, mask-N, summarize-at-P \
+                "the policies are recorded, none, seed, everfold, api-clear, mask-N, \
+                 summarize-at-P \
                  (P from 1 to 100) and settings"
                     .to_owned()
             })

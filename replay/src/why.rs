@@ -107,26 +107,27 @@ impl Watch {
             Before::Change => (
                 Cause::Change,
                 again,
-                "model or thinking changed, and the whole prompt was written anew".to_owned(),
+                "model or thinking changed, and the whole prompt was written again".to_owned(),
                 "choose both before the first message, or change them where a summary is made anyway".to_owned(),
             ),
             Before::Compaction => (
                 Cause::Compaction,
                 again + spent,
-                "a summary took the place of the conversation".to_owned(),
-                "running notes (layer 3) are a summary that is there already; clearing results earlier puts it off".to_owned(),
+                "a summary replaced the conversation".to_owned(),
+                "with running notes (layer 3) a summary is already there; clearing results \
+                 earlier puts it off".to_owned(),
             ),
             Before::Clearing => (
                 Cause::Clearing,
                 again,
-                "old results were cleared, and what stood behind them was written anew".to_owned(),
+                "old results were cleared, and everything after them was written again".to_owned(),
                 "clear only where it saves more than it costs (L2.7), or while the cache is cold".to_owned(),
             ),
             Before::Rewind => (
                 Cause::Rewind,
                 again,
-                "the conversation went on from an earlier place".to_owned(),
-                "try in a sidechain (Agent) what may be thrown away".to_owned(),
+                "the conversation continued from an earlier point".to_owned(),
+                "try in a sidechain (Agent) what you may discard".to_owned(),
             ),
             Before::Break => (
                 Cause::Break,
@@ -158,7 +159,7 @@ impl Watch {
         let reads = priced(stay.tokens, prices.cache_read) * as_number(rounds - 1);
         let usd = priced(stay.tokens, write_price(&prices, ttl)) + reads;
         let what = format!(
-            "{} brought {} tokens, which stayed for {rounds} requests",
+            "{} returned {} tokens, which stayed for {rounds} requests",
             stay.label, stay.tokens
         );
         self.add(Moment {

@@ -70,21 +70,21 @@ pub enum StartError {
     /// Only the conversation starts agents.
     #[error("agents are started by the conversation, with Agent")]
     NotHere,
-    #[error("there is no kind of agent {wanted:?}; there are {known}")]
+    #[error("unknown kind of agent {wanted:?}; the kinds are {known}")]
     UnknownKind {
         /// What was asked for.
         wanted: String,
         known: String,
     },
     /// As many run as may.
-    #[error("{running} agents run already, as many as may; wait until one ends")]
+    #[error("{running} agents are already running, which is the limit; wait until one ends")]
     TooMany { running: usize },
     /// Two of one name.
     #[error("an agent called {0} is already running; choose another name")]
     NameTaken(AgentName),
     #[error("a fork works where you do; use another kind for a worktree")]
     ForkInWorktree,
-    #[error("there is no conversation to fork yet")]
+    #[error("no conversation to fork yet")]
     NothingToFork,
     /// A hook made no worktree.
     #[error("a WorktreeCreate hook made no worktree: {0}")]
@@ -97,7 +97,7 @@ pub enum StartError {
     #[error(transparent)]
     Worktree(#[from] WorktreeError),
     /// It broke off.
-    #[error("the agent ended without a word")]
+    #[error("the agent ended without an answer")]
     Vanished,
 }
 

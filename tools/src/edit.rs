@@ -6,6 +6,7 @@
 
 mod hint;
 
+use everfold_kernel::phrase::counted;
 use everfold_kernel::ports::BoxFuture;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -15,7 +16,7 @@ use std::path::PathBuf;
 
 use crate::file_error::FileToolError;
 use crate::input::{self, Filled};
-use crate::lines::{count, counted, push_numbered, without_ending};
+use crate::lines::{count, push_numbered, without_ending};
 use crate::near::missing;
 use crate::patch::{original, structured_patch};
 use crate::write::{create, current, save};
@@ -117,7 +118,7 @@ async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, FileT
     let note = format!(
         "Updated {}: {} replaced. {} now:\n{}",
         path.display(),
-        counted(change.count, "occurrence"),
+        counted(change.count as u64, "occurrence"),
         if change.count == 1 { "The place" } else { "The first place" },
         snippet(&change, context.limits.read_line_chars),
     );

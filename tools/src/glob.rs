@@ -4,6 +4,7 @@
 //! that directory is what permission is decided by: an absolute pattern moves
 //! it, `..` is refused.
 
+use everfold_kernel::phrase::counted;
 use everfold_kernel::ports::{BoxFuture, GlobQuery};
 use everfold_kernel::provenance::Source;
 use schemars::JsonSchema;
@@ -13,7 +14,7 @@ use std::borrow::Cow;
 use std::path::{Component, Path, PathBuf};
 
 use crate::input::{self, Filled};
-use crate::lines::{counted, left_out};
+use crate::lines::left_out;
 use crate::search_error::SearchToolError;
 use crate::{Access, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec, schema};
 
@@ -102,7 +103,7 @@ async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Searc
             "{}\n\n[{} of {}. Narrow the pattern to see the others.]",
             names.join("\n"),
             names.len(),
-            counted(found.total, "file"),
+            counted(found.total as u64, "file"),
         )
     } else {
         names.join("\n")

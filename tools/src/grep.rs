@@ -1,5 +1,6 @@
 //! Grep: lines by a regular expression.
 
+use everfold_kernel::phrase::counted;
 use everfold_kernel::ports::{BoxFuture, GrepFound, GrepMode, GrepQuery};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -9,7 +10,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use crate::input::{self, InputError};
-use crate::lines::{counted, cut, left_out};
+use crate::lines::{cut, left_out};
 use crate::search_error::SearchToolError;
 use crate::{Access, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec, schema};
 
@@ -163,11 +164,14 @@ fn notes(query: &GrepQuery, found: &GrepFound) -> String {
     let more = found.truncated.then(|| {
         format!(
             "\n\n[There is more than these {}. Narrow the search, or give a higher head_limit.]",
-            counted(found.lines.len(), what)
+            counted(found.lines.len() as u64, what)
         )
     });
     let skipped = (found.skipped > 0).then(|| {
-        format!("\n\n[{} passed over: too large or not readable.]", counted(found.skipped, "file"))
+        format!(
+            "\n\n[{} passed over: too large or not readable.]",
+            counted(found.skipped as u64, "file")
+        )
     });
     more.unwrap_or_default() + &skipped.unwrap_or_default() + &left_out(found.barred)
 }

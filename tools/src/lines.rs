@@ -1,5 +1,6 @@
 //! Numbered lines, as Read and Edit show them.
 
+use everfold_kernel::phrase::counted;
 use std::fmt::Write as _;
 
 /// Writes one line with its number, cut where it is too long.
@@ -39,17 +40,12 @@ pub(crate) fn count(text: &str) -> usize {
     text.split_inclusive('\n').count()
 }
 
-/// `1 line`, `2 lines`.
-pub(crate) fn counted(number: usize, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
-}
-
 /// Says how many files permissions left out of what was found (S10).
 pub(crate) fn left_out(barred: usize) -> String {
     if barred == 0 {
         return String::new();
     }
-    let files = counted(barred, "file");
+    let files = counted(barred as u64, "file");
     format!("\n\n[{files} left out: a rule denies reading them, or credentials are kept there.]")
 }
 

@@ -50,7 +50,7 @@ enum ResourceError {
     Input(#[from] InputError),
     #[error("there are no servers")]
     NoServers,
-    #[error("there is no server {name:?}")]
+    #[error("unknown server {name:?}")]
     UnknownServer { name: String },
     #[error("{uri} is not in what may be read; nothing was asked of the server")]
     NotReadable { uri: String },

@@ -58,7 +58,7 @@ enum SendError {
     NotHere,
     #[error("it was not sent: {0}")]
     Post(#[from] PostError),
-    #[error("nobody is there to read it")]
+    #[error("no one is there to read it")]
     Nobody,
 }
 

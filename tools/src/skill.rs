@@ -43,7 +43,7 @@ struct Input<'a> {
 enum SkillError {
     #[error(transparent)]
     Input(#[from] InputError),
-    #[error("there is no skill {name:?}; the skills: {known}")]
+    #[error("unknown skill {name:?}; the skills: {known}")]
     Unknown { name: String, known: String },
 }
 

@@ -54,7 +54,7 @@ struct Input<'a> {
 enum SnipError {
     #[error(transparent)]
     Input(#[from] InputError),
-    #[error("snipping is switched off (flag snip); nothing was taken out")]
+    #[error("snipping is off (flag snip); nothing was removed")]
     Off,
 }
 

@@ -3,6 +3,7 @@
 //! A new file can be written at any time. An existing one only by who has seen
 //! its current content: otherwise somebody's work would be lost unseen.
 
+use everfold_kernel::phrase::counted;
 use everfold_kernel::ports::{BoxFuture, Expect, FileError, FileKind, FileRead};
 use everfold_kernel::provenance::Source;
 use schemars::JsonSchema;
@@ -13,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use crate::file_error::FileToolError;
 use crate::input::{self, Filled};
-use crate::lines::{count, counted};
+use crate::lines::count;
 use crate::patch::{original, structured_patch};
 use crate::{Access, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec, schema};
 
@@ -78,8 +79,8 @@ async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, FileT
     let text = format!(
         "Updated {}: {} before, {} now.",
         path.display(),
-        counted(count(&old), "line"),
-        counted(count(new), "line"),
+        counted(count(&old) as u64, "line"),
+        counted(count(new) as u64, "line"),
     );
     Ok(ToolOutput::text(Source::Repository, text).with_structured(json!({
         "type": "update",
@@ -98,7 +99,7 @@ pub(crate) async fn create(
     new: &str,
 ) -> Result<ToolOutput, FileToolError> {
     save(context, path, resolved, new.as_bytes(), None).await?;
-    let lines = counted(count(new), "line");
+    let lines = counted(count(new) as u64, "line");
     let text = format!("Created {} with {lines}.", path.display());
     Ok(ToolOutput::text(Source::Repository, text).with_structured(json!({
         "type": "create",

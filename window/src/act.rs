@@ -82,7 +82,7 @@ impl LayerAct {
     #[must_use]
     pub fn noted(tokens: u64, cost: Usd, count: Tokens) -> Self {
         let line = format!(
-            "brought the notes up to date: {tokens} tokens, for {}; a summary is ready",
+            "updated the notes: {tokens} tokens, for {}; a summary is ready",
             dollars(cost)
         );
         let (before, after, saves) = (count, count, Usd(0.0));

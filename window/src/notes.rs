@@ -11,7 +11,7 @@ use everfold_notes::{Notes, keep_from};
 /// Why the notes are no summary this time.
 #[derive(Debug, thiserror::Error)]
 pub enum NotesUnfit {
-    #[error("there are none yet")]
+    #[error("no notes yet")]
     None,
     #[error("they are empty")]
     Empty,

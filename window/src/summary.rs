@@ -17,7 +17,7 @@ use everfold_prefix::system::Profile;
 pub enum SummaryFailure {
     #[error("the model wrote no summary")]
     None,
-    #[error("the conversation is too long to be summed up")]
+    #[error("the conversation is too long to summarise")]
     TooLong,
     #[error("the model gave no answer")]
     NoAnswer,

@@ -62,8 +62,8 @@ impl Builder {
         let left: Vec<Plugin> = left;
         found.problems.extend(left.iter().map(|plugin| {
             format!(
-                "the plugin {} is not used: it lies in the working tree; to use it, give its \
-                 folder with --plugin-dir",
+                "the plugin {} is not used: it is in the working tree; to use it, give its folder \
+                 with --plugin-dir",
                 plugin.id
             )
         }));

@@ -53,7 +53,7 @@ impl Memories {
         }
         vec![
             ("memories", format!("{}, {} used, {} never", self.total, self.used, self.never_used)),
-            ("changes", format!("{} by agents, {} taken back", self.by_agents, self.undone)),
+            ("changes", format!("{} by agents, {} undone", self.by_agents, self.undone)),
         ]
     }
 

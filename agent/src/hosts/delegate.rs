@@ -32,10 +32,10 @@ impl Delegate {
         match self {
             Self::Model => "a model, with your own key".to_owned(),
             Self::Program(headless) => {
-                format!("{}, with the login that it has", headless.path.display())
+                format!("{}, with its own login", headless.path.display())
             }
             Self::Ask => "the host's model, which is asked to save".to_owned(),
-            Self::Rules => "nobody; rules keep only what you ask for in so many words".to_owned(),
+            Self::Rules => "no model; rules keep only what you explicitly ask for".to_owned(),
         }
     }
 

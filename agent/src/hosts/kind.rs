@@ -72,7 +72,7 @@ impl Capability {
             Self::Recall => "recall with a message",
             Self::FailureRecall => "recall on failure",
             Self::Keep => "keeping after an answer",
-            Self::Compaction => "words kept over a summary",
+            Self::Compaction => "words kept across a summary",
             Self::Tools => "tools (MCP)",
             Self::OwnLogin => "reviews by the host's login",
             Self::StatusLine => "status line",

@@ -172,7 +172,7 @@ impl Moving<'_> {
         } else {
             MemoryTarget::At(topic.clone())
         };
-        let by = By::person("brought in from the separate store", self.clock.now());
+        let by = By::person("imported from the separate store", self.clock.now());
         let expect = ExpectedContent::Nothing;
         store.save(&Save { place, text, expect, line: None, ended: &[] }, &by)?;
         Ok(true)
@@ -189,7 +189,7 @@ fn proposal(text: &str) -> MemoryProposal {
         testimony: Testimony { said: vec![said], ..Testimony::default() },
         by: MemoryAuthor {
             who: MemoryWriter::Person,
-            reason: "brought in from the separate store".to_owned(),
+            reason: "imported from the separate store".to_owned(),
             session: None,
             messages: Vec::new(),
         },

@@ -78,7 +78,8 @@ impl ProjectTeam {
     ) -> Result<(Self, SyncReport), Error> {
         let place = TeamPlace::of(&ground.home, &start.name)?;
         if start.servers.contains('@') {
-            let why = "it has a name or a password in it, which would be kept in plain text; use \
+            let why = "it contains a user name or a password, which would be kept in plain text; \
+                       use \
                        everfold.fleet.credentials or everfold.fleet.nkey";
             return Err(told(TeamError::Address { why }));
         }

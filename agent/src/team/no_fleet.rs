@@ -11,7 +11,9 @@ pub(super) fn remote(
     _team: &ProjectTeam,
     _patience: Duration,
 ) -> Result<Box<dyn TeamRemote>, Error> {
-    let message = "this build has no fleets; build everfold with the feature `fleet`".to_owned();
+    let message = "this build does not support fleets; build everfold with the feature \
+                   `fleet`"
+        .to_owned();
     let error = TeamError::Program { program: "the fleet", message };
     Err(everfold_memory_team::Error::from(error).into())
 }

@@ -100,7 +100,8 @@ async fn definitions(
 
 fn left_out(path: &Path) -> String {
     format!(
-        "{} is not used: it leads out of the repository, which needs your approval (`everfold trust`)",
+        "{} is not used: it leads outside of the repository, which needs your approval (`everfold \
+         trust`)",
         path.display()
     )
 }

@@ -282,14 +282,14 @@ fn told(ended: Result<TurnEnd, Error>, tally: &Tally, task: &TaskHandle) -> (Str
     let how = match &end.reason {
         EndReason::Completed => "completed".to_owned(),
         EndReason::OutputLimit => {
-            "completed, its last message cut at its limit of tokens".to_owned()
+            "completed; its last message was cut off at the token limit".to_owned()
         }
         EndReason::Refused => "failed: the model declined to answer".to_owned(),
         EndReason::TooManyRequests(count) => {
-            format!("stopped after {count} requests, as many as it may make")
+            format!("stopped after {count} requests, which is its limit")
         }
         EndReason::SpendingCeiling(spent) => {
-            format!("stopped: summaries and repeated requests cost ${:.2}", spent.0)
+            format!("stopped: summaries and retries cost ${:.2}", spent.0)
         }
         EndReason::Cancelled => match tally.over_budget {
             Some(budget) => format!("stopped: it has spent its budget of {budget} tokens"),

@@ -22,12 +22,12 @@ pub enum Denied {
     Day(String),
     /// It would take more than its share of what the day's conversations cost.
     #[error(
-        "background work has its share of what today's conversations cost ({0}); \
-         everfold.budget.background_share raises it"
+        "background work has spent its share of today's conversation costs ({0}); raise \
+         everfold.budget.background_share"
     )]
     Share(String),
     /// The provider's rate limit is nearly used up.
-    #[error("{0} % of the provider's rate limit are left; that is kept for the conversation")]
+    #[error("{0} % of the provider's rate limit is left, which is kept for the conversation")]
     RateLimit(u64),
 }
 

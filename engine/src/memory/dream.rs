@@ -156,9 +156,9 @@ fn has_dreamt_in_vain(session: &Session) -> bool {
 pub async fn dream(session: &mut Session, wish: DreamWish) -> Result<Dreaming, DreamEnd> {
     let nothing = |why: &str| DreamEnd::Nothing(why.to_owned());
     let dreams = session.world.dreams.clone();
-    let dreams = dreams.ok_or_else(|| nothing("memories are switched off"))?;
+    let dreams = dreams.ok_or_else(|| nothing("memory is off"))?;
     if session.runtime.background.is_running(&QuerySource::Dream) {
-        return Err(nothing("this session is dreaming already"));
+        return Err(nothing("this session is already dreaming"));
     }
     let keeps = wish.gates == Gates::Kept && wish.mode == Mode::Apply;
     if keeps && !session.config.flags.is_on(Flag::Dream) {

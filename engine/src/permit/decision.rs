@@ -38,7 +38,7 @@ impl Decision<'_> {
         let bypass = self.permit.mode == PermissionMode::BypassPermissions;
         // Where nobody is asked, what cannot be told is denied with the rest.
         if let Some(rule) = unsure.filter(|_| bypass || !self.permit.is_watched()) {
-            let reason = "denies part of what it could do; write it so that one can tell";
+            let reason = "denies part of what it could do; write it more plainly";
             return deny(format!("the rule {rule} {reason}"));
         }
         let secret = self.secret(tool, deed);
@@ -84,7 +84,7 @@ impl Decision<'_> {
                 Some(deny(format!("{} is not for this task", path.display())))
             }
             Walks::Unknown => {
-                Some(deny("it goes through more than can be looked through first".to_owned()))
+                Some(deny("it covers more files than can be checked first".to_owned()))
             }
             _ => None,
         }
@@ -94,7 +94,7 @@ impl Decision<'_> {
     fn unheld(&self, tool: &str, deed: &Footprint, why: &str) -> Verdict {
         match self.permit.mode {
             PermissionMode::BypassPermissions => {
-                deny(format!("commands are to run in a sandbox, and {why}"))
+                deny(format!("commands must run in a sandbox, and {why}"))
             }
             PermissionMode::Plan => {
                 self.planned(deed).unwrap_or_else(|| self.permit.question(tool, deed))

@@ -44,7 +44,7 @@ struct PathScope {
 
 /// A rule that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the permission rule {rule:?} cannot be read: {flaw}; it is left out")]
+#[error("the permission rule {rule:?} is invalid: {flaw}; it is ignored")]
 pub struct RuleError {
     rule: String,
     flaw: RuleFlaw,

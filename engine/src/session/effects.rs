@@ -122,7 +122,7 @@ async fn perform_ask(
             config.side_params(model.unwrap_or(&config.models.small), dialect, max_tokens)
         });
     let Some(request) = request else {
-        let reason = "there is no conversation to fork yet".to_owned();
+        let reason = "no conversation to fork yet".to_owned();
         return Ok(EffectOutcome::Failed { class: Class::Refuse, reason });
     };
     let base = if is_fork { RequestBase::Main } else { RequestBase::Nothing };

@@ -30,7 +30,7 @@ const DIR: &str = "file-history";
 /// Why a file cannot be kept or brought back.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CheckpointError {
-    #[error("files are not kept (fileCheckpointingEnabled)")]
+    #[error("file copies are off (fileCheckpointingEnabled)")]
     Off,
     #[error("{0}")]
     NotKept(String),
@@ -38,7 +38,7 @@ pub(crate) enum CheckpointError {
     Gone,
     #[error("its copy was changed")]
     Changed,
-    #[error("it leads to {} now", .0.display())]
+    #[error("it now leads to {}", .0.display())]
     Elsewhere(PathBuf),
     #[error(transparent)]
     File(#[from] FileError),
@@ -157,7 +157,7 @@ impl FileHistory {
             (Ok(()), FileBefore::NotKept(reason)) => CheckpointError::NotKept(reason),
             (Ok(()), _) => return Ok(()),
         };
-        let told = format!("{} cannot be brought back: {failed}", checkpoint.path.display());
+        let told = format!("{} cannot be restored: {failed}", checkpoint.path.display());
         background.tell(Event::Notice(told));
         Err(failed)
     }
@@ -169,7 +169,7 @@ impl FileHistory {
         let bytes = u64::try_from(old.bytes.len()).unwrap_or(u64::MAX);
         if bytes > most {
             return FileBefore::NotKept(format!(
-                "it had {bytes} bytes, more than the {most} that are kept (limit rewind.file_bytes)"
+                "it had {bytes} bytes, over the limit of {most} (rewind.file_bytes)"
             ));
         }
         let name = format!("{}@v1", old.version.0);
@@ -178,7 +178,7 @@ impl FileHistory {
             Ok(_) => FileBefore::Kept(name),
             Err(error) => {
                 tracing::warn!(%error, path = %path.display(), "no copy was kept");
-                FileBefore::NotKept(format!("no copy could be made ({error})"))
+                FileBefore::NotKept(format!("no copy could be saved ({error})"))
             }
         }
     }

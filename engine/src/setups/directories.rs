@@ -12,7 +12,7 @@ pub enum DirectoryError {
     #[error("{} is not a directory", .0.display())]
     NoDirectory(PathBuf),
     /// Tools may work there already.
-    #[error("tools may work in {} already", .0.display())]
+    #[error("tools can already work in {}", .0.display())]
     Known(PathBuf),
 }
 

@@ -261,7 +261,7 @@ fn left_out(row: &InstructionFile) -> Option<String> {
              your approval (`everfold trust`)"
         )),
         FileFate::NeedsApproval { real } => Some(format!(
-            "{path} was not loaded: it leads out of the repository, to {}, which needs your \
+            "{path} was not loaded: it leads outside of the repository, to {}, which needs your \
              approval (`everfold trust`)",
             real.display()
         )),

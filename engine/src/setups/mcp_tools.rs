@@ -146,7 +146,9 @@ fn tell_servers_down(session: &mut Session, views: &[ServerView]) {
     let down: Vec<String> = views
         .iter()
         .filter_map(|view| match &view.state {
-            ServerState::Down(why) => Some(format!("the server {} is not there: {why}", view.name)),
+            ServerState::Down(why) => {
+                Some(format!("the server {} is not available: {why}", view.name))
+            }
             _ => None,
         })
         .collect();

@@ -37,12 +37,12 @@ const LEAST_BUDGET: u64 = 1_024;
 /// Why a choice cannot be had.
 #[derive(Debug, thiserror::Error)]
 pub enum PreferenceError {
-    #[error("there is no effort {0:?}; there are {list}", list = EFFORTS.join(", "))]
+    #[error("unknown effort {0:?}; choices: {list}", list = EFFORTS.join(", "))]
     UnknownEffort(String),
-    #[error("without a model there is no effort to ask for")]
+    #[error("effort needs a model")]
     NoModel,
     /// The dialect has no word for it.
-    #[error("{0} is asked in a form that says nothing of thinking; try /effort")]
+    #[error("{0} has no thinking setting; try /effort")]
     NoThinkingParameter(ModelId),
     /// It cannot be switched off.
     #[error("{0} always thinks")]
@@ -54,10 +54,10 @@ pub enum PreferenceError {
     #[error("{0} thinks on a budget; give a number of tokens")]
     NeedsBudget(ModelId),
     /// It takes no number.
-    #[error("{0} decides by itself how much it thinks")]
+    #[error("{0} decides on its own how much it thinks")]
     TakesNoBudget(ModelId),
     /// Too little or too much.
-    #[error("a budget is between {LEAST_BUDGET} and {most} tokens")]
+    #[error("a budget must be between {LEAST_BUDGET} and {most} tokens")]
     Budget {
         /// The most.
         most: u64,

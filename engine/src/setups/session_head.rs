@@ -52,7 +52,7 @@ async fn attach_memory_index(session: &mut Session) -> Result<(), Error> {
             session.append(Entry::Attachment(index_attachment(&indexes))).await?;
         }
         Err(error) => {
-            status::say_once(session, "memory", || format!("{error}; going on without them"));
+            status::say_once(session, "memory", || format!("{error}; continuing without them"));
         }
     }
     Ok(())

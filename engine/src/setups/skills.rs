@@ -137,7 +137,7 @@ async fn body_of(
             BodyPart::Text(text) => body.push_str(&text),
             // What a repository brings does not act before it is trusted (S7).
             BodyPart::Command(command) if !skill.may_act() => {
-                let why = "the repository is not trusted; see `everfold trust`";
+                let why = "the repository is not trusted; run `everfold trust`";
                 body.push_str(&not_run(session, &command, why));
             }
             BodyPart::Command(command) => {

@@ -48,7 +48,7 @@ pub async fn with_mentions(
     }
     if found.len() > most {
         let more = found.len().saturating_sub(most);
-        out.notes.push(format!("{more} more names were left as they are (limit mention_files)"));
+        out.notes.push(format!("{more} more mentions were not read (limit mention_files)"));
     }
     out
 }

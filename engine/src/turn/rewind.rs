@@ -82,7 +82,7 @@ pub async fn rewind_preview(session: &Session, point: &RecordId) -> Result<Optio
 /// Why one cannot go back.
 #[derive(Debug, thiserror::Error)]
 pub enum RewindError {
-    #[error("there is no such point in this conversation; see /rewind")]
+    #[error("no such point in this conversation; see /rewind")]
     UnknownPoint,
     /// The log does not hold what came before.
     #[error("what came before that point is not in the log")]

@@ -287,7 +287,7 @@ fn made_safe_structured(session: &Session, value: Value) -> Value {
 /// Why a call did not run, as the model reads it.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NotRun {
-    #[error("there is no tool {name:?}; the tools are {known}")]
+    #[error("unknown tool {name:?}; the tools are {known}")]
     UnknownTool { name: String, known: String },
     #[error("{REFUSED}{0}")]
     Denied(String),

@@ -37,7 +37,7 @@ pub enum NotesError {
     #[error("the notes cannot be used: {0}")]
     File(#[from] FileError),
     /// The file is not text.
-    #[error("the notes in {0} are not UTF-8; move the file away, and new ones are made")]
+    #[error("the notes in {0} are not UTF-8; move the file away to get new ones")]
     NotText(PathBuf),
     /// There is nothing to take notes of, or nobody to take them.
     #[error("{0}")]
@@ -48,7 +48,7 @@ pub enum NotesError {
     #[error("the model failed: {0}")]
     Model(String),
     /// What the model made of them is not taken.
-    #[error("the update was thrown away: {0}")]
+    #[error("the update was discarded: {0}")]
     Rejected(#[from] everfold_notes::Rejected),
 }
 
@@ -106,10 +106,10 @@ pub async fn write_notes(session: &Session, text: &str, expect: Expect) -> Resul
 pub async fn update_notes(session: &mut Session) -> Result<NotesUpdate, Error> {
     let refused = |why| Ok(NotesUpdate::Refused(NotesError::NotNow(why)));
     if !session.config.flags.is_on(Flag::SessionMemory) {
-        return refused("notes are switched off (flag session_memory)");
+        return refused("notes are off (flag session_memory)");
     }
     if session.world.model.kind() != ModelKind::Language {
-        return refused("there is no model to take notes");
+        return refused("no model to take notes");
     }
     wait_for_notes(session, Duration::MAX).await?;
     let before = session.state.fold.noted().cloned();
@@ -185,7 +185,7 @@ async fn try_update(session: &mut Session, cost: Usd) -> Result<(), Error> {
         return Ok(());
     }
     if let Err(error) = start_update(session).await {
-        status::say_once(session, "notes", || format!("{error}; going on without notes"));
+        status::say_once(session, "notes", || format!("{error}; continuing without notes"));
     }
     Ok(())
 }
@@ -224,7 +224,7 @@ async fn wait_for_notes(session: &mut Session, at_most: Duration) -> Result<(), 
 async fn start_update(session: &mut Session) -> Result<(), NotesError> {
     let last = session.state.fold.messages().last().and_then(|message| message.pieces().last());
     let through = last.map(|piece| piece.record.clone());
-    let through = through.ok_or(NotesError::NotNow("there is nothing to take notes of yet"))?;
+    let through = through.ok_or(NotesError::NotNow("nothing to take notes of yet"))?;
     session.runtime.branch.notes.tried = Some(through.clone());
     may_take_notes(session)?;
     let template = notes_template(session).await;
@@ -318,7 +318,7 @@ async fn notes_template(session: &Session) -> Template {
     let Some(own) = notes_config(session, "template.md").await else { return Template::built_in() };
     let path = notes_path(session).display().to_string();
     Template::parse(&fill(&own, &notes_hints(session, &path).values())).unwrap_or_else(|error| {
-        tracing::warn!(%error, "the template for notes cannot be used; ours is");
+        tracing::warn!(%error, "the template for notes cannot be used; using ours");
         Template::built_in()
     })
 }

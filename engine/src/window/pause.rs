@@ -296,5 +296,5 @@ impl Asking {
 }
 
 fn not_made(session: &Session, reason: &str) {
-    session.emit(|| Event::Notice(format!("the conversation was not summed up: {reason}")));
+    session.emit(|| Event::Notice(format!("the conversation was not summarised: {reason}")));
 }

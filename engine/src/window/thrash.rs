@@ -45,8 +45,8 @@ pub(crate) async fn tell(session: &mut Session, causes: &str) -> Result<(), Erro
     let repeats = session.runtime.branch.guard.repeats();
     let notice = format!(
         "the window fills up again right after each summary: {causes}; {repeats} calls were \
-         repeated, and summaries have cost ${:.2} in this turn. No more are bought in it, and \
-         results that repeat come as excerpts",
+         repeated, and summaries have cost ${:.2} in this turn. No more are made in it, and \
+         repeated results come as excerpts",
         spent.0
     );
     session.emit(|| Event::Notice(notice));
@@ -96,8 +96,8 @@ pub(crate) async fn check_ceiling(
         return Ok(Climbed::OverCeiling(spent));
     }
     let summary = format!(
-        "This turn has spent ${:.2} on summaries and repeated requests; the ceiling is \
-         ${ceiling:.2} (everfold.budget.turn_ceiling_usd). Go on for as much again?",
+        "This turn has spent ${:.2} on summaries and retries; the ceiling is \
+         ${ceiling:.2} (everfold.budget.turn_ceiling_usd). Continue for as much again?",
         spent.0
     );
     let input = json!({ "spent_usd": spent.0, "ceiling_usd": ceiling });

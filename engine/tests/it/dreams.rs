@@ -744,7 +744,7 @@ async fn l6_8_what_no_longer_exists_is_handed_to_the_dream() {
     let dreamt = done(dream(&mut session, FORCED).await);
     let said = bed.place.model.requests_of("dream")[0].last_user_text();
     let seen = dreamt.report.seen.join("\n");
-    for gone in ["src/gone/old.rs, which is not there", "vanished_symbol, which is not there"] {
+    for gone in ["src/gone/old.rs, which does not exist", "vanished_symbol, which does not exist"] {
         assert!(said.contains(gone) && seen.contains(gone), "{gone}: {seen}");
     }
     assert!(!seen.contains("retry.md names src/net/retry.rs"), "{seen}");

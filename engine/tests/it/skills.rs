@@ -55,7 +55,7 @@ async fn q5_the_model_is_told_once_and_takes_a_skill_up() {
     assert_eq!(messages(&place, 2).matches("Greets people.").count(), 1, "told once");
     let results = requests[1].messages()[2]["content"].clone();
     assert_eq!(results[0]["type"], "tool_result");
-    assert!(results[1]["content"].as_str().unwrap().contains("there is no skill \"nonsense\""));
+    assert!(results[1]["content"].as_str().unwrap().contains("unknown skill \"nonsense\""));
     let text = results[2]["text"].as_str().unwrap();
     assert!(text.contains("Say hello to Ada, loudly. See ") && text.contains("/skills/greet/x.md"));
     assert_eq!(agent.config().setups.skills.problems.len(), 1);

@@ -124,7 +124,7 @@ fn u3_what_was_granted_for_the_session_is_in_the_panel_and_taken_back_there() {
     terminal.sees("All done.");
     terminal.says("/permissions");
     let panel = terminal.sees("you, for this session");
-    assert!(panel.contains("Bash(touch made)") && panel.contains("f take it back"), "{panel}");
+    assert!(panel.contains("Bash(touch made)") && panel.contains("f remove it"), "{panel}");
     terminal.press(&["End", "f"]);
     terminal.sees("removed Bash(touch made) from this session");
     terminal.says("go");

@@ -69,13 +69,11 @@ pub(super) fn notice(end: &DreamEnd) -> Option<String> {
             if !dreamt.report.is_empty() || !dreamt.report.proposed.is_empty() =>
         {
             let undo =
-                |entry| format!("; `everfold memory undo {entry} --scope project` takes it back");
+                |entry| format!("; `everfold memory undo {entry} --scope project` undoes it");
             let undo = dreamt.entry.map(undo).unwrap_or_default();
             Some(format!("memories were consolidated: {}{undo}", dreamt.report.summary()))
         }
-        DreamEnd::Failed(why) => {
-            Some(format!("a dream failed, and memories are as they were: {why}"))
-        }
+        DreamEnd::Failed(why) => Some(format!("a dream failed; memories are unchanged: {why}")),
         _ => None,
     }
 }
@@ -119,7 +117,7 @@ impl Night {
     async fn dream(&mut self, held: &dyn Held, task: &TaskHandle) -> Result<Dreamt, Nothing> {
         let base = Arc::new(held.look().await?);
         if base.files.is_empty() && base.logs.is_empty() {
-            return Err(Nothing::Needless("there are no memories yet".to_owned()));
+            return Err(Nothing::Needless("no memories yet".to_owned()));
         }
         let tidied = self.tidied(&base).await?;
         if let Some(closed) = self.unless_tidy.filter(|_| tidied.texts == texts(&base)) {
@@ -201,7 +199,7 @@ impl Night {
         progress.say();
         if report.end.reason != EndReason::Completed {
             return Err(Nothing::Failed(format!(
-                "the agent did not come to its end: {}",
+                "the agent did not finish: {}",
                 told(&report.end.reason)
             )));
         }
@@ -248,7 +246,7 @@ impl Night {
             let more = faults.len().saturating_sub(said.len());
             let more = if more > 0 { format!(", and {more} more") } else { String::new() };
             return Err(Nothing::Failed(format!(
-                "its result is not sound: {}{more}",
+                "its result is not valid: {}{more}",
                 said.join("; ")
             )));
         }
@@ -291,7 +289,7 @@ impl Night {
             let Outcome { by, usage, cost, .. } = result;
             return Ok(Dreamt { by, report, changes, entry, usage, cost });
         }
-        Err(Nothing::Failed("memories were changed again and again meanwhile".to_owned()))
+        Err(Nothing::Failed("memories kept changing in the meantime".to_owned()))
     }
 
     /// Lays before the person what waits for their word.
@@ -345,7 +343,7 @@ fn changes(before: &Texts, after: &Texts) -> Vec<Change> {
 fn told(reason: &EndReason) -> String {
     match reason {
         EndReason::Completed => "it was done".to_owned(),
-        EndReason::OutputLimit => "its answer was cut".to_owned(),
+        EndReason::OutputLimit => "its answer was cut off".to_owned(),
         EndReason::Refused => "the model declined".to_owned(),
         EndReason::TooManyRequests(count) => format!("it made {count} requests"),
         EndReason::Cancelled => "it was stopped".to_owned(),

@@ -18,7 +18,7 @@ pub(super) enum ReviewError {
     NoDirectory,
     #[error(transparent)]
     Model(#[from] ModelError),
-    #[error("the small model answered with something else than a list")]
+    #[error("the small model answered with something other than a list")]
     NoList,
     #[error("the review ended early: {0:?}")]
     Early(EndReason),

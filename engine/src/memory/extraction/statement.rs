@@ -10,7 +10,7 @@ use everfold_kernel::testimony::Testimony;
 use everfold_kernel::{Class, Classify, RecordId};
 use everfold_memory_judge::wish::stated;
 
-/// Why there is nothing to remember, or nowhere to.
+/// Why nothing to remember, or nowhere to.
 #[derive(Debug, thiserror::Error)]
 pub enum RememberError {
     #[error("memory is off in this session; /memory on")]
@@ -18,7 +18,7 @@ pub enum RememberError {
     /// There is none.
     #[error("this session has no memory")]
     None,
-    #[error("there is nothing to remember")]
+    #[error("nothing to remember")]
     Nothing,
     #[error(transparent)]
     Store(#[from] MemoryError),

@@ -150,7 +150,7 @@ impl Handlers {
     /// Calls a tool of a server: what it answers is what a program would print.
     async fn call(&self, server: &str, tool: &str, arguments: &Map<String, Value>) -> Ran {
         let Some(servers) = &self.world.servers else {
-            return not_run(format!("there is no server {server:?}"));
+            return not_run(format!("unknown server {server:?}"));
         };
         servers.connect();
         let input = serde_json::from_str(&self.input).unwrap_or(Value::Null);

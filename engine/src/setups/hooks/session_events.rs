@@ -117,7 +117,7 @@ pub(crate) enum PromptRefusal {
     NoServers,
     #[error(
         "the message has about {tokens} tokens, and {model} holds {window} with its fixed prompt; \
-         shorten it, or put the long part into a file and name that"
+         shorten it, or put the long part into a file and mention that"
     )]
     TooLong { tokens: u64, model: String, window: u64 },
     #[error(transparent)]
@@ -251,6 +251,6 @@ pub async fn end_hooks(session: &mut Session, reason: &str) -> Result<(), Error>
     if let Ok(fired) = tokio::time::timeout(budget, hooks::fire(session, &occasion, &never)).await {
         return fired.map(|_| ());
     }
-    tracing::warn!("the SessionEnd hooks took too long and were ended");
+    tracing::warn!("the SessionEnd hooks timed out and were stopped");
     Ok(())
 }

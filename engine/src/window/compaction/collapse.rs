@@ -57,8 +57,7 @@ pub(crate) async fn collapse(
     let percent = session.config.limits.compact.collapse_refuse_percent;
     Ok(Climbed::Blocked(format!(
         "the conversation has {} tokens, over {percent} % of the {} that fit, and could be \
-         neither collapsed nor compacted; take a range out of view (/snip), or start a new \
-         session",
+         neither collapsed nor compacted; remove a range from view (/snip), or start a new session",
         session.state.fold.count().0,
         session.window().effective.0
     )))

@@ -19,7 +19,7 @@ pub enum CompactionError {
     /// The person stopped it.
     #[error("it was stopped")]
     Stopped,
-    #[error("this is switched off (flag {})", .0.name())]
+    #[error("this is off (flag {})", .0.name())]
     SwitchedOff(Flag),
     #[error(transparent)]
     Session(#[from] Error),

@@ -53,7 +53,7 @@ impl Update {
             self.transcripts.replace(&self.session, place, text, self.expect.clone()).await;
         written.map_err(|error| match error {
             FileError::Changed { .. } => {
-                NotesError::NotUpdated("they were edited meanwhile, and stay as they are")
+                NotesError::NotUpdated("they were edited in the meantime and stay unchanged")
             }
             error => error.into(),
         })?;
