@@ -133,7 +133,7 @@ fn forget() -> Tool {
         },
         "required": ["id", "state", "note"],
     });
-    let about = "Removes a memory that is wrong or out of date. The person can take it back; what \
+    let about = "Removes a memory that is wrong or out of date. The person can undo it; what \
                  the person wrote waits for their word.";
     let hints = ToolAnnotations::with_title("Forget a memory")
         .read_only(false)

@@ -227,7 +227,7 @@ fn message(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, Fault> {
     let id = id_of(fields)?;
     let reply_to = id.clone().unwrap_or_default();
     if fields.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
-        return Err(Fault::invalid(&reply_to, "`jsonrpc` has to be \"2.0\""));
+        return Err(Fault::invalid(&reply_to, "`jsonrpc` must be \"2.0\""));
     }
     let Some(method) = fields.get("method") else {
         let is_answer =
@@ -236,14 +236,14 @@ fn message(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, Fault> {
         return answer.map(Some).ok_or_else(|| Fault::invalid(&reply_to, "`method` is missing"));
     };
     let Some(method) = method.as_str().map(str::to_owned) else {
-        return Err(Fault::invalid(&reply_to, "`method` has to be text"));
+        return Err(Fault::invalid(&reply_to, "`method` must be a string"));
     };
     let is_notification = id.is_none();
     if fields.get("params").is_some_and(|params| !params.is_object()) {
-        let fault = Fault::params(&reply_to, "`params` has to be an object");
+        let fault = Fault::params(&reply_to, "`params` must be an object");
         return if is_notification { Ok(None) } else { Err(fault) };
     }
-    let unfit = || Fault::params(&reply_to, format!("these are no parameters of {method}"));
+    let unfit = || Fault::params(&reply_to, format!("invalid parameters for {method}"));
     // By the features of the crate, a cursor of another kind is passed over there.
     let cursor = fields.get("params").and_then(|params| params.get("cursor"));
     if !is_notification && cursor.is_some_and(|cursor| !cursor.is_string()) {
@@ -270,7 +270,7 @@ fn id_of(fields: &Map<String, Value>) -> Result<Option<Value>, Fault> {
         Some(id @ Value::Number(number)) if number.is_i64() || number.is_u64() => {
             Ok(Some(id.clone()))
         }
-        Some(_) => Err(Fault::invalid(&Value::Null, "`id` has to be text or a whole number")),
+        Some(_) => Err(Fault::invalid(&Value::Null, "`id` must be a string or a whole number")),
     }
 }
 

@@ -246,12 +246,12 @@ fn told(kept: &Kept, done: &str) -> Result<Value, CallRefusal> {
     };
     let hint = kept.hint().unwrap_or_default();
     let note = match kept {
-        Kept::Proposed { .. } => format!("it waits for the person's word: {hint}"),
-        _ if kept.entry().is_none() => "a memory says it already".to_owned(),
+        Kept::Proposed { .. } => format!("it waits for the person's review: {hint}"),
+        _ if kept.entry().is_none() => "a memory already says this".to_owned(),
         Kept::Merged { .. } | Kept::Superseded { .. } => {
-            format!("{}; the person can take it back: {hint}", kept.notice().unwrap_or_default())
+            format!("{}; the person can undo it: {hint}", kept.notice().unwrap_or_default())
         }
-        _ => format!("the person can take it back: {hint}"),
+        _ => format!("the person can undo it: {hint}"),
     };
     let id = kept.memory().map(MemoryRef::id).unwrap_or_default();
     Ok(json!({"id": id, "state": state, "note": note}))

@@ -9,15 +9,15 @@ use everfold_memory_store::Error as StoreError;
 pub enum CallRefusal {
     #[error("`{0}` is missing; give it as text")]
     Missing(&'static str),
-    #[error("`{0}` has to be text")]
+    #[error("`{0}` must be text")]
     NotText(&'static str),
-    #[error("`{0}` has to be a whole number that is not negative")]
+    #[error("`{0}` must be a whole number that is not negative")]
     NoNumber(&'static str),
-    #[error("{0:?} is no id of a memory; memory_search gives ids such as project/deploys.md")]
+    #[error("{0:?} is not a memory's id; memory_search gives ids such as project/deploys.md")]
     NoId(String),
-    #[error("there is no tool {0}")]
+    #[error("unknown tool {0}")]
     NoTool(String),
-    #[error("there is no memory {0}; memory_search finds those that are")]
+    #[error("no memory {0}; memory_search finds those that exist")]
     NoMemory(String),
     #[error("`type` is one of user, feedback, project and reference, not {0:?}")]
     NoType(String),
@@ -25,16 +25,16 @@ pub enum CallRefusal {
     NoScope(String),
     #[error("the reason has {bytes} bytes, and at most {most} are kept")]
     LongReason { bytes: usize, most: usize },
-    #[error("searching past conversations is switched off (past_search)")]
+    #[error("searching past conversations is off (past_search)")]
     PastSearchOff,
-    #[error("there is no message or result {0:?} in this project; session_search gives ids")]
+    #[error("no message or result {0:?} in this project; session_search gives ids")]
     NoRecord(String),
     /// The one gate says no.
     #[error("it was not saved: {0}")]
     Gate(String),
-    #[error("memories are switched off here (autoMemoryEnabled)")]
+    #[error("memory is off here (autoMemoryEnabled)")]
     MemoryOff,
-    #[error("the work was not done: {0}")]
+    #[error("the call failed: {0}")]
     Broken(#[from] tokio::task::JoinError),
     #[error(transparent)]
     Library(#[from] everfold_agent::Error),

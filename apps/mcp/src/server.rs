@@ -122,7 +122,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         if self.get_tool(&request.name).is_none() {
-            let message = format!("there is no tool {}", request.name);
+            let message = format!("unknown tool {}", request.name);
             return Err(ErrorData::invalid_params(message, None));
         }
         let arguments = Arguments(request.arguments.unwrap_or_default());
@@ -145,7 +145,7 @@ impl ServerHandler for Server {
             None => 0,
             Some(Ok(offset)) => offset,
             Some(Err(_)) => {
-                return Err(ErrorData::invalid_params("the cursor is none of ours", None));
+                return Err(ErrorData::invalid_params("unknown cursor", None));
             }
         };
         let page =

@@ -37,7 +37,7 @@ pub enum Error {
     #[error("the connection to the client broke: {0}")]
     Broken(String),
     /// The port is taken.
-    #[error("port {port} cannot be listened on: {source}; choose another")]
+    #[error("cannot listen on port {port}: {source}; choose another")]
     Port { port: u16, source: std::io::Error },
 }
 

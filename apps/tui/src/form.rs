@@ -223,9 +223,9 @@ mod tests {
         assert!(first.contains("The server desk asks") && first.contains("Your name: "), "{first}");
         assert!(!first.contains('\u{1b}'), "{first}");
         press(&mut form, "\n");
-        assert!(shown(form.as_ref()).contains("has to be filled in"));
+        assert!(shown(form.as_ref()).contains("is required"));
         press(&mut form, "Adx<a\n0\n");
-        assert!(shown(form.as_ref()).contains("a whole number, at least 1 is wanted"));
+        assert!(shown(form.as_ref()).contains("expected a whole number, at least 1"));
         press(&mut form, "<36\n\n");
         let last = shown(form.as_ref());
         for part in ["Your name: Ada", "age: 36", "sure: true", "y  Send this"] {

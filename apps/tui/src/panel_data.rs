@@ -61,7 +61,7 @@ pub fn granted_rule(rule: &str) -> TableRow {
         id: rule.to_owned(),
         cells: vec!["always".to_owned(), rule.to_owned(), "you, for this session".to_owned()],
         look: TextStyle::Normal,
-        more: format!("to take it back: /permissions forget {rule}"),
+        more: format!("to remove it: /permissions forget {rule}"),
     }
 }
 

@@ -88,9 +88,7 @@ impl Approver for QuestionSender {
     fn ask(&self, ask: PermissionAsk) -> BoxFuture<'_, PermissionAnswer> {
         Box::pin(async move {
             let answer = self.put(ask, Question::Call).await;
-            answer.unwrap_or_else(|| PermissionAnswer::Deny {
-                reason: "there is no one to ask".into(),
-            })
+            answer.unwrap_or_else(|| PermissionAnswer::Deny { reason: "no one to ask".into() })
         })
     }
 }

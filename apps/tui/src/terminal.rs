@@ -145,7 +145,7 @@ pub(crate) fn suspend() {
     {
         use rustix::process::{Signal, getpid, kill_process};
         if let Err(error) = kill_process(getpid(), Signal::TSTP) {
-            tracing::warn!(%error, "the program could not be put to sleep");
+            tracing::warn!(%error, "the program could not be suspended");
         }
     }
 }

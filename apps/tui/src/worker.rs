@@ -246,8 +246,11 @@ impl Worker {
         let (text, failed, took) = match ran {
             Ok(RunEnd::Ended(done)) => (done.text, done.exit != Exit::Code(0), done.duration),
             Ok(RunEnd::WentOn(job)) => {
-                let told =
-                    format!("it goes on in the background as {}: {}", job.id, job.output.display());
+                let told = format!(
+                    "it continues in the background as {}: {}",
+                    job.id,
+                    job.output.display()
+                );
                 (told, false, began.elapsed())
             }
             Err(why) => {
@@ -275,7 +278,7 @@ impl Worker {
         let kept = statement::remember(self.host.session(), text).await;
         let told = kept.map_err(anyhow::Error::from).and_then(|kept| match kept {
             Kept::Refused { reason } => Err(anyhow!("nothing was saved: {reason}")),
-            kept if kept.notice().is_none() => Err(anyhow!("it is remembered already")),
+            kept if kept.notice().is_none() => Err(anyhow!("already remembered")),
             _ => Ok(Next::GoOn),
         });
         self.tell(WorkerEvent::CommandEnded(told));

@@ -9,13 +9,13 @@ use maud::html;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The port is taken.
-    #[error("port {port} cannot be listened on: {source}; choose another with --port")]
+    #[error("cannot listen on port {port}: {source}; choose another with --port")]
     Port { port: u16, source: std::io::Error },
     /// The socket broke.
     #[error("the page can no longer be served: {0}")]
     Broken(std::io::Error),
     /// The system gives no random bytes.
-    #[error("the system gives no random bytes: {0}")]
+    #[error("the system provides no random bytes: {0}")]
     NoRandom(String),
     /// There is nothing at an address.
     #[error("{0}")]

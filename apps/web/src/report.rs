@@ -122,10 +122,10 @@ impl FirstReport {
             @if own.sessions > 0 {
                 h2 { "With Everfold" }
                 p {
-                    "The dearest " (counted(own.sessions as u64, "session")) " would have cost "
-                    strong { (frame::usd(own.everfold_usd)) } " instead of "
-                    (frame::usd(own.recorded_usd)) ", of it " (frame::usd(own.everfold_background_usd))
-                    " in the background."
+                    "The most expensive " (counted(own.sessions as u64, "session"))
+                    " would have cost " strong { (frame::usd(own.everfold_usd)) } " instead of "
+                    (frame::usd(own.recorded_usd)) ", " (frame::usd(own.everfold_background_usd))
+                    " of it in the background."
                 }
             }
         }

@@ -73,7 +73,7 @@ async fn s6_unknown_tools_and_broken_arguments_are_answered_to_the_model() {
     say_ok(&mut agent.start(), "go").await;
     let requests = place.model.requests();
     let first = requests[1].last_tool_results().unwrap();
-    assert!(first.contains("no tool \"Teleport\"") && first.contains("file_path"), "{first}");
+    assert!(first.contains("unknown tool \"Teleport\"") && first.contains("file_path"), "{first}");
     let second = requests[2].last_tool_results().unwrap();
     assert!(second.contains("JSON"), "{second}");
 }

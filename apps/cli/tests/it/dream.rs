@@ -163,7 +163,7 @@ fn l6_6_ctrl_c_stops_it_and_kill_is_rewound() {
         let ran = running.end();
         if way == "-INT" {
             assert_eq!(ran.code, Some(1), "{ran:?}");
-            assert!(ran.err.contains("stopped; memories are as they were"), "{}", ran.err);
+            assert!(ran.err.contains("stopped; memories are unchanged"), "{}", ran.err);
         } else {
             // Whoever looks next ends what a killed one left, and knows when the last
             // dream was: nothing is due.

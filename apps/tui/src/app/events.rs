@@ -248,12 +248,12 @@ fn said(reason: &EndReason) -> Option<(TextStyle, String)> {
     Some(match reason {
         EndReason::Completed => return None,
         EndReason::OutputLimit => {
-            (TextStyle::Yellow, "the answer was cut at its limit of tokens".to_owned())
+            (TextStyle::Yellow, "the answer was cut off at the token limit".to_owned())
         }
         EndReason::Refused => (TextStyle::Yellow, "the model declined to answer".to_owned()),
         EndReason::TooManyRequests(count) => {
             let requests = counted((*count).into(), "request");
-            (TextStyle::Yellow, format!("stopped after {requests}; say \"go on\" for more"))
+            (TextStyle::Yellow, format!("stopped after {requests}; say \"continue\" for more"))
         }
         EndReason::Cancelled => (TextStyle::Yellow, "stopped".to_owned()),
         EndReason::SpendingCeiling(spent) => {

@@ -75,7 +75,7 @@ impl App {
             Ok(path) => self.notice(
                 crate::style::TextStyle::Dim,
                 format!(
-                    "{rule} is allowed in this project from now on ({}); /permissions takes it back",
+                    "{rule} is allowed in this project from now on ({}); /permissions removes it",
                     path.display()
                 ),
             ),

@@ -64,16 +64,14 @@ impl App {
         let (word, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
         let (id, text) = rest.trim().split_once(char::is_whitespace).unwrap_or((rest.trim(), ""));
         let said = match (word, id, text.trim()) {
-            ("stop", id, "") if !id.is_empty() => {
-                hands.stop(id).then(|| format!("{id} is being stopped"))
-            }
+            ("stop", id, "") if !id.is_empty() => hands.stop(id).then(|| format!("stopping {id}")),
             ("say", id, text) if !text.is_empty() => {
-                hands.say(id, text).then(|| format!("{id} reads it at its next step"))
+                hands.say(id, text).then(|| format!("{id} will read it at its next step"))
             }
             ("stop" | "say", ..) => return None,
             (id, ..) => return Some(self.open(Box::new(WatchPanel::new(hands, id)))),
         };
-        let missing = || format!("nothing called {id} is running; /tasks lists what there is");
+        let missing = || format!("no task {id} is running; /tasks lists them");
         self.notice(TextStyle::Dim, said.unwrap_or_else(missing));
         Some(Vec::new())
     }

@@ -92,7 +92,7 @@ impl App {
         if sent == 0 {
             return self.command("tasks");
         }
-        self.notice(TextStyle::Dim, "the command goes on in the background; /tasks shows it");
+        self.notice(TextStyle::Dim, "the command continues in the background; /tasks shows it");
         Vec::new()
     }
 

@@ -30,9 +30,9 @@ async fn q9_every_panel_opens_and_closes_with_esc() {
         ("/config", "settings · 2"),
         ("/doctor", "doctor · 1"),
         ("/model", "models · 2"),
-        ("/mcp", "servers that bring tools · 0"),
+        ("/mcp", "MCP servers · 0"),
         ("/skills", "skills and custom commands · 1"),
-        ("/permissions", "rules of what tools may do · 1"),
+        ("/permissions", "rules for what tools may do · 1"),
     ] {
         bench.send(command).await;
         // What a job found is taken over with the first frame.
@@ -232,7 +232,7 @@ async fn q9_tasks_are_watched_and_stopped() {
     bench.press("m").await;
     assert!(bench.draw(80, 24).contains("is not a running agent"));
     bench.press("x").await;
-    assert!(bench.draw(80, 24).contains(&format!("{id} is being stopped")));
+    assert!(bench.draw(80, 24).contains(&format!("stopping {id}")));
     background.drain(Duration::from_secs(5)).await;
     bench.press("<esc>").await;
     assert!(title(&mut bench).starts_with("tasks · 0 running, 1 ended"));

@@ -12,25 +12,25 @@ use ratatui::layout::Rect;
 /// What keys do.
 const KEYS: &[(&str, &str)] = &[
     ("Enter", "send; Shift-Enter, Alt-Enter, Ctrl-J or a backslash before it: new line"),
-    ("?", "this list, where nothing is typed"),
+    ("?", "this list, if nothing is typed"),
     ("Esc", "stop what runs"),
-    ("Esc Esc", "clear the line; on an empty one, go back to an earlier message"),
-    ("Ctrl-C", "close, stop, clear, and twice leave"),
-    ("Ctrl-D", "leave, where nothing is typed"),
-    ("Up, Down", "what was typed before; Ctrl-R searches it"),
-    ("Tab", "take the choice: commands after /, files after @"),
-    ("Shift-Tab", "ask, accept edits, plan, in turn"),
+    ("Esc Esc", "clear the line; if it is empty, go back to an earlier message"),
+    ("Ctrl-C", "close, stop or clear; twice to leave"),
+    ("Ctrl-D", "leave, if nothing is typed"),
+    ("Up, Down", "earlier input; Ctrl-R searches it"),
+    ("Tab", "complete: commands after /, files after @"),
+    ("Shift-Tab", "switch mode: ask, accept edits, plan"),
     ("Ctrl-Y", "accept the memory that was offered from the inbox"),
-    ("Ctrl-G", "go on typing in your editor"),
+    ("Ctrl-G", "continue typing in your editor"),
     ("Ctrl-O", "walk through the conversation: fold, search, copy"),
     ("Ctrl-T", "fold and unfold thinking"),
-    ("Ctrl-B", "send the running command to the background; else, what runs there"),
+    ("Ctrl-B", "send the running command to the background; otherwise show what runs there"),
     ("PgUp, PgDn, wheel", "scroll"),
-    ("Ctrl-S", "let the mouse select text instead of scrolling, and back"),
+    ("Ctrl-S", "switch the mouse between scrolling and selecting text"),
     ("Ctrl-L, Ctrl-Z", "redraw; suspend"),
-    ("@PATH", "a file goes along with the message"),
-    ("!COMMAND", "your shell runs it"),
-    ("#SENTENCE", "it is kept as a memory"),
+    ("@PATH", "attach a file to the message"),
+    ("!COMMAND", "run it in your shell"),
+    ("#SENTENCE", "save it as a memory"),
 ];
 
 /// Keys and commands.
@@ -73,7 +73,7 @@ impl Panel for HelpPanel {
     }
 
     fn keys(&self) -> String {
-        "Enter takes a command · type to search · Esc back".to_owned()
+        "Enter uses a command · type to search · Esc back".to_owned()
     }
 
     fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: Theme) {

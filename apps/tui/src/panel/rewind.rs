@@ -34,7 +34,7 @@ impl RewindPanel {
             // The newest is where most people want to go.
             let rows = points.iter().rev().map(row).collect();
             let head = ["#", "when", "files since", "message"].map(str::to_owned).to_vec();
-            let empty = "there is nothing to go back to yet".to_owned();
+            let empty = "nothing to go back to yet".to_owned();
             self.rows.set(Table { head, rows, empty });
         }
         self.points = Some(found);
@@ -76,7 +76,7 @@ fn lines(files: &[ChangedFile]) -> (usize, usize) {
 fn said(file: &ChangedFile) -> String {
     let standing = match &file.standing {
         Standing::AsWritten => String::new(),
-        Standing::ByHand => "  changed by hand since; how it is now is kept".to_owned(),
+        Standing::ByHand => "  edited by hand since; a copy of it is kept".to_owned(),
         Standing::Stuck(why) => format!("  stays as it is: {why}"),
     };
     format!("{}  +{} -{}{standing}", file.path.display(), file.added, file.removed)
@@ -141,8 +141,8 @@ const CHOICES: [(&str, &str); 5] = [
     ("conversation and files", "/rewind {} both"),
     ("conversation only", "/rewind {} conversation"),
     ("files only", "/rewind {} files"),
-    ("put a summary in the place of what follows", "/compact from {}"),
-    ("put a summary in the place of what came before", "/compact up-to {}"),
+    ("summarise what follows", "/compact from {}"),
+    ("summarise what came before", "/compact up-to {}"),
 ];
 
 /// What goes back to a point.

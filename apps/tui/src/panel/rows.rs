@@ -168,7 +168,7 @@ impl Rows {
         }
         self.height = usize::from(area.height.max(1));
         if self.shown.is_empty() {
-            let none = if self.table.rows.is_empty() { &*self.table.empty } else { "none of them" };
+            let none = if self.table.rows.is_empty() { &*self.table.empty } else { "no matches" };
             line(none, theme.dim(), &mut area, buf);
             return;
         }

@@ -137,11 +137,11 @@ fn is_agent(task: &TaskView) -> bool {
 fn about(hands: &Hands, id: &str, letter: char, said: &mut String) -> PanelAct {
     let Some(task) = hands.find(id) else { return PanelAct::Stay };
     match letter {
-        'x' if hands.stop(id) => *said = format!("{id} is being stopped"),
-        'x' => *said = format!("{id} has ended already"),
+        'x' if hands.stop(id) => *said = format!("stopping {id}"),
+        'x' => *said = format!("{id} has already ended"),
         'm' if is_agent(&task) => return PanelAct::Put(format!("/tasks say {id} ")),
         'm' => {
-            *said = format!("{id} is not a running agent; only running agents can be written to");
+            *said = format!("{id} is not a running agent; you can only write to running agents");
         }
         _ => {}
     }
@@ -223,7 +223,7 @@ impl Panel for WatchPanel {
     fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: Theme) {
         let mut area = area;
         let Some(task) = self.hands.find(&self.id) else {
-            let text = format!("nothing called {} is running; /tasks lists what there is", self.id);
+            let text = format!("no task {} is running; /tasks lists them", self.id);
             return rows::line(&text, theme.dim(), &mut area, buf);
         };
         if !task.phase.is_empty() {
@@ -242,7 +242,7 @@ impl Panel for WatchPanel {
             rows::styled_line(line, &mut area, buf);
         }
         if lines.is_empty() {
-            rows::line("it has said nothing yet", theme.dim(), &mut area, buf);
+            rows::line("no output yet", theme.dim(), &mut area, buf);
         }
         rows::line(&self.said, theme.style(TextStyle::Yellow), &mut area, buf);
     }

@@ -166,7 +166,7 @@ impl Call {
         let title = match ask.tool.as_str() {
             "Bash" => "Run this command?".to_owned(),
             "Edit" | "Write" | "NotebookEdit" => "Make this change?".to_owned(),
-            tool => format!("Let {tool} run?"),
+            tool => format!("Allow {tool}?"),
         };
         let title = Line::styled(wrap::cut(&title, usize::from(width)), theme.title());
         let matter = self.matter(width, theme);
@@ -176,7 +176,7 @@ impl Call {
                 Span::raw(tail(reason, usize::from(width).saturating_sub(15))),
                 Span::styled(" ", theme.chosen()),
             ])];
-            let hint = "Enter answers, with or without a reason · Esc goes back".to_owned();
+            let hint = "Enter sends it, with or without a reason · Esc goes back".to_owned();
             return Sheet { title, matter, choices, hint };
         }
         let choices = CHOICES.iter().enumerate().map(|(at, (key, choice))| {

@@ -203,7 +203,7 @@ impl History {
             }
             Decision::Extracted(extracted) if !extracted.saved.is_empty() => {
                 let names = extracted.saved.join(", ");
-                self.push(Kind::Aside(format!("kept as memories: {names}")));
+                self.push(Kind::Aside(format!("saved as memories: {names}")));
             }
             Decision::Rewound(_) => self.push(Kind::Aside("went back to here".to_owned())),
             _ => {}

@@ -120,7 +120,7 @@ impl Answered {
         };
         if let Some(file) = &self.spilled {
             let link = if missing.is_empty() { "" } else { " · " };
-            missing = format!("{missing}{link}the whole is in {file}");
+            missing = format!("{missing}{link}in full in {file}");
         }
         if !missing.is_empty() {
             lines.extend(wrap::text(&format!("    … {missing}"), theme.dim(), width, "      "));
@@ -174,7 +174,7 @@ mod tests {
             line 1\n</persisted-output>";
         let answered = Answered::of(&Value::String(moved.to_owned()));
         assert_eq!(answered.bytes(), 5_000_000);
-        let last = "    … 5.0 MB more · the whole is in /s/tool-results/1.txt";
+        let last = "    … 5.0 MB more · in full in /s/tool-results/1.txt";
         assert_eq!(shown(&answered), ["    line 1", last]);
     }
 }

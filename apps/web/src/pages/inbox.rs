@@ -49,7 +49,8 @@ pub(crate) async fn list(
             (frame::told_done(site, &done))
             @if all.is_empty() {
                 (frame::empty("Nothing is waiting for review.", &html! {
-                    "What agents would like to remember and does not rest on your own words waits here for you to accept or reject. "
+                    "What agents want to remember but you did not say yourself waits here for you \
+                     to accept or reject. "
                     "Set " code { "everfold.memory.review" } " to " code { "inbox" } " to review everything."
                 }))
             }
@@ -129,7 +130,7 @@ pub(crate) async fn decide(
                 Ok(done(&inbox, "rejected", (name, None)).into_response())
             }
             "amend" => amend(site, (scope, &store, id), &word),
-            _ => Err(Error::none("such deed")),
+            _ => Err(Error::none("such action")),
         }
     })
     .await

@@ -64,7 +64,7 @@ pub(crate) async fn list(
             (frame::told_done(site, &done))
             @if count == 0 {
                 (frame::empty("No memories yet.", &html! {
-                    "Memories come with the work. In a session, " code { "# a sentence" }
+                    "Memories come as you work. In a session, " code { "# a sentence" }
                     " keeps it at once; on the command line, " code { "everfold memory add" } "."
                 }))
             } @else {

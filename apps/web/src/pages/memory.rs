@@ -243,7 +243,7 @@ pub(crate) async fn change(
                 Ok(told(&Link::to("/memories"), "forgot", meant.scope, entry))
             }
             "move" => relocate(site, &meant, &change.to),
-            _ => Err(Error::none("such deed")),
+            _ => Err(Error::none("such action")),
         }
     })
     .await

@@ -33,8 +33,8 @@ pub(crate) async fn show(
                 h2 { "Sessions" }
                 @if book.rows.is_empty() {
                     (frame::empty("No sessions on this machine yet.", &html! {
-                        "Start one with " code { "everfold" } ", or go on with the agent that you use: its sessions \
-                         are found by themselves."
+                        "Start one with " code { "everfold" } ", or keep using your agent: its \
+                                                               sessions are found automatically."
                     }))
                 }
                 (sessions::table(site, book.rows.get(..SHOWN.min(book.rows.len())).unwrap_or_default()))
@@ -127,7 +127,7 @@ fn learned(site: &Site) -> Result<Markup, Error> {
             h2 { "What was learned" }
             @if all.is_empty() {
                 (frame::empty("No memories yet.", &html! {
-                    "Memories come with the work, or with " code { "# a sentence" } " in a session."
+                    "Memories come as you work, or with " code { "# a sentence" } " in a session."
                 }))
             }
             ul class="cards" {

@@ -56,20 +56,20 @@ fn exactness(own: &CloseUp) -> Markup {
     );
     let (kind, word, why) = match (own.about.format, own.is_reported) {
         (Some(Format::Everfold), _) => {
-            ("good", "exact", "Our own log: the requests are known as they were sent.")
+            ("good", "exact", "Our own log: the requests are known exactly as sent.")
         }
         _ if own.observed > 0 && own.observed == all => ("good", "exact", seen.as_str()),
         _ if own.observed > 0 => ("fair", "partly exact", seen.as_str()),
         (_, true) => (
             "fair",
             "reconstructed",
-            "Sizes, cache and cost are as the provider reported them; what filled the window \
-             follows from the transcript.",
+            "Sizes, cache and cost are as the provider reported them; what filled the window is \
+             derived from the transcript.",
         ),
         (_, false) => (
             "none",
             "estimated",
-            "The transcript says nothing of what requests used: sizes and cost are estimates.",
+            "The transcript does not say what requests used: sizes and cost are estimates.",
         ),
     };
     html! { p { (frame::badge(kind, word)) " " span class="quiet" { (why) } } }
@@ -156,7 +156,7 @@ pub(crate) fn before(before: Before) -> Option<&'static str> {
     Some(match before {
         Before::Nothing => return None,
         Before::Start => "the conversation began",
-        Before::Compaction => "a summary took the place of messages",
+        Before::Compaction => "a summary replaced messages",
         Before::Clearing => "results were cleared",
         Before::Change => "model or thinking changed",
         Before::Rewind => "the person rewound the conversation",

@@ -135,7 +135,7 @@ fn decision_told(decision: &Decision) -> Option<String> {
         }
         Decision::Cleared(own) => format!("{} cleared from view", ids(own.results.len())),
         Decision::Snipped { .. } => "a range of messages was taken out of view".to_owned(),
-        Decision::Collapsed { summary, .. } => format!("rounds summed up: {}", start(summary)),
+        Decision::Collapsed { summary, .. } => format!("rounds summarised: {}", start(summary)),
         Decision::CompactionFailed { reason, .. } => format!("a compaction failed: {reason}"),
         Decision::BreakSeen(_) => "the cache broke where nothing had announced it".to_owned(),
         Decision::HookFailed { event, reason, .. } => format!("hook {event} failed: {reason}"),

@@ -62,7 +62,7 @@ impl MessagesPanel {
         };
         let rows = self.messages.iter().map(row).collect();
         let empty = if self.known {
-            "no message is of this kind: it stands before the conversation"
+            "no messages of this kind: it comes before the conversation"
         } else {
             "the messages are shown when the turn has ended"
         };

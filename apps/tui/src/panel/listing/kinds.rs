@@ -32,7 +32,7 @@ impl Enter {
         match self {
             Self::More | Self::Read(_) => "shows",
             Self::Send(_) => "switches",
-            Self::Put(_) => "takes it",
+            Self::Put(_) => "selects it",
             Self::Resume => "resumes it",
         }
     }
@@ -75,7 +75,7 @@ const INBOX: &[Key] = &[
     key('e', "edit", Does::Run("memory inbox edit {}")),
     key('r', "reject", Does::RunIfSure("memory inbox reject {}", "reject proposal {}?")),
 ];
-const RULES: &[Key] = &[key('f', "take it back", Does::Send("/permissions forget {}"))];
+const RULES: &[Key] = &[key('f', "remove it", Does::Send("/permissions forget {}"))];
 
 /// What is special of a list.
 pub(super) fn kind(what: Listing) -> Kind {
@@ -95,10 +95,10 @@ pub(super) fn kind(what: Listing) -> Kind {
         Listing::Settings => plain("settings", Enter::More),
         Listing::Findings => plain("doctor", Enter::More),
         Listing::Models => plain("models", Enter::Send("/model {}")),
-        Listing::Servers => plain("servers that bring tools", Enter::More),
+        Listing::Servers => plain("MCP servers", Enter::More),
         Listing::Skills => plain("skills and custom commands", Enter::Put("/{} ")),
         Listing::Rules => Kind {
-            title: "rules of what tools may do",
+            title: "rules for what tools may do",
             typing: Typing::AfterSlash,
             enter: Enter::More,
             keys: RULES,
