@@ -27,17 +27,17 @@ use std::path::PathBuf;
 const EXIT_CODES: &str = "Exit codes:
   0  done
   1  the turn failed
-  2  wrong usage, or broken settings
-  3  there was nothing to do (dream)
-  4  somebody else does it already (dream)
+  2  usage error or invalid settings
+  3  nothing to do (dream)
+  4  already running elsewhere (dream)
   5  the session is open elsewhere
   6  a spending ceiling ended the turn
   130  stopped by a second Ctrl-C";
 
 /// An agent with a memory.
 ///
-/// Without -p it talks with you; with -p it answers once and ends. Without a
-/// key it works offline, by rule.
+/// Without -p it is interactive; with -p it answers once and exits. Without an API key it works
+/// offline, by fixed rules.
 #[derive(Debug, Parser)]
 #[command(
     name = "everfold",
@@ -47,7 +47,7 @@ const EXIT_CODES: &str = "Exit codes:
     after_help = EXIT_CODES
 )]
 pub(crate) struct Cli {
-    /// Talk, or answer once.
+    /// A conversation, or one answer.
     #[command(flatten)]
     pub(crate) talk: Talk,
     /// Or one of these.
@@ -58,12 +58,12 @@ pub(crate) struct Cli {
 /// A conversation.
 #[derive(Debug, Args)]
 pub(crate) struct Talk {
-    /// What to do; standard input, if piped, is added to it
+    /// The prompt; piped standard input is added to it
     pub(crate) prompt: Option<String>,
-    /// Answer once and end
+    /// Answer once and exit
     #[arg(short, long)]
     pub(crate) print: bool,
-    /// How the answer is printed
+    /// Output format
     #[arg(long, value_enum, default_value_t, requires = "print")]
     pub(crate) output_format: OutputFormat,
     /// Which session.
@@ -72,7 +72,7 @@ pub(crate) struct Talk {
     /// Settings.
     #[command(flatten)]
     pub(crate) choices: Choices,
-    /// Text at the end of the system prompt
+    /// Text to append to the system prompt
     #[arg(long, value_name = "TEXT")]
     pub(crate) append_system_prompt: Option<String>,
     /// Stop a turn after this many requests
@@ -84,7 +84,7 @@ pub(crate) struct Talk {
     /// No memory, no instruction files, no hooks
     #[arg(long)]
     pub(crate) bare: bool,
-    /// Line by line, without a screen
+    /// Line by line, without the full screen
     #[arg(long, conflicts_with = "print")]
     pub(crate) plain: bool,
 }
@@ -95,13 +95,13 @@ pub(crate) struct Which {
     /// Resume a session by its id, or by words that only it contains
     #[arg(short, long, value_name = "ID", num_args = 0..=1, default_missing_value = "")]
     pub(crate) resume: Option<String>,
-    /// Continue the newest session of this directory
+    /// Continue the newest session in this directory
     #[arg(short = 'c', long = "continue", conflicts_with = "resume")]
     pub(crate) go_on: bool,
     /// Continue in a copy and leave the session unchanged
     #[arg(long)]
     pub(crate) fork_session: bool,
-    /// Keep nothing: no memory, no transcript, nothing left when it ends
+    /// Keep nothing: no memories, no transcript
     #[arg(long, conflicts_with_all = ["resume", "go_on", "fork_session"])]
     pub(crate) private: bool,
     /// The id of the new session
@@ -118,31 +118,31 @@ pub(crate) struct Choices {
     /// The model
     #[arg(long)]
     pub(crate) model: Option<String>,
-    /// The model of side queries
+    /// The model for side queries
     #[arg(long, value_name = "MODEL")]
     pub(crate) small_model: Option<String>,
-    /// The model that answers when the first is overloaded
+    /// The model to fall back to when the first is overloaded
     #[arg(long, value_name = "MODEL")]
     pub(crate) fallback_model: Option<String>,
     /// What tools may do without asking
     #[arg(long, value_enum, value_name = "MODE")]
     pub(crate) permission_mode: Option<Mode>,
-    /// Rules of what may run, such as 'Bash(git log:*) Edit(src/**)'
+    /// Rules for what may run, such as 'Bash(git log:*) Edit(src/**)'
     #[arg(long, alias = "allowedTools", value_name = "RULES")]
     pub(crate) allowed_tools: Vec<String>,
-    /// Rules of what may not run
+    /// Rules for what may not run
     #[arg(long, alias = "disallowedTools", value_name = "RULES")]
     pub(crate) disallowed_tools: Vec<String>,
-    /// Further settings: a file, or a JSON object
+    /// More settings: a file or a JSON object
     #[arg(long, value_name = "FILE-OR-JSON")]
     pub(crate) settings: Option<String>,
-    /// A further directory in which tools may work
+    /// Another directory in which tools may work
     #[arg(long, value_name = "DIR")]
     pub(crate) add_dir: Vec<PathBuf>,
-    /// A plugin by its folder; may be given more than once
+    /// A plugin's folder; may be given more than once
     #[arg(long, value_name = "DIR")]
     pub(crate) plugin_dir: Vec<PathBuf>,
-    /// Say more on standard error and in the log
+    /// More detail on standard error and in the log
     #[arg(short, long)]
     pub(crate) verbose: bool,
 }
@@ -170,21 +170,21 @@ pub(crate) enum OutputFormat {
     Text,
     /// One JSON object at the end
     Json,
-    /// One JSON object a line, as it happens
+    /// One JSON object per line, as it happens
     StreamJson,
 }
 
 /// What tools may do without asking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Mode {
-    /// Reading is free, everything else is asked
+    /// Reading is allowed, everything else asks
     Default,
-    /// Edits in the working directories are free too
+    /// Edits in the working directories are allowed too
     #[value(name = "acceptEdits")]
     AcceptEdits,
-    /// Nothing but reading
+    /// Only reading
     Plan,
-    /// Everything is free but what a rule denies
+    /// Everything is allowed except what a rule denies
     #[value(name = "bypassPermissions")]
     BypassPermissions,
 }
@@ -204,11 +204,11 @@ impl Mode {
 /// A command of its own.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Show every setting, its value and who set it
+    /// Show every setting, its value and where it is set
     Config(ConfigArgs),
-    /// Show what was used and what it cost
+    /// Show usage and cost
     Cost(CostArgs),
-    /// Find what is wrong, and say how to fix it
+    /// Find problems and say how to fix them
     Doctor(DoctorArgs),
     /// Tidy memories: merge duplicates, fix the index, drop what no longer holds
     Dream(DreamArgs),
@@ -216,9 +216,9 @@ pub(crate) enum Command {
     #[cfg(feature = "fleet")]
     #[command(subcommand)]
     Fleet(fleets::FleetCommand),
-    /// Answer a hook of another agent: JSON in, JSON out
+    /// Answer another agent's hook: JSON in, JSON out
     Hook(HookArgs),
-    /// Put Everfold's memory into another agent: hooks and an MCP server
+    /// Add Everfold's memory to another agent: hooks and an MCP server
     Install(InstallArgs),
     /// Show which instruction files are loaded, why, and at what cost
     Instructions(InstructionsArgs),
@@ -226,35 +226,35 @@ pub(crate) enum Command {
     Health(HealthArgs),
     /// Serve memories to other agents over MCP
     Mcp(McpArgs),
-    /// Look at memories, and change them
+    /// View and change memories
     #[command(subcommand)]
     Memory(MemoryCommand),
-    /// Install sentence models that memories are found by, from files
+    /// Install sentence models for finding memories, from files
     #[command(subcommand)]
     Models(ModelsCommand),
-    /// Show which memories a message would bring in, and why
+    /// Show which memories a message would recall, and why
     Recall(RecallArgs),
-    /// Look for words in memories and in what was said before
+    /// Search memories and past conversations
     Search(SearchArgs),
-    /// Show what models cost, and renew the figures
+    /// Show what models cost, and update the prices
     Prices(PricesArgs),
     /// Show what sessions cost, and what they would have cost under other policies
     Replay(replay::ReplayArgs),
-    /// Show what the agents on this machine cost, why, and what would change it
+    /// Show what the agents on this machine cost, why, and how to reduce it
     Report(ReportArgs),
-    /// Look at past sessions
+    /// List, export and clean up past sessions
     #[command(subcommand)]
     Sessions(SessionsCommand),
     /// Print a tool's result or a message by its id
     ShowResult(ShowResultArgs),
     /// Print one line for the status line of another agent: JSON in, text out
     Statusline,
-    /// Share memories with a team, by a git repository
+    /// Share memories with a team, through a git repository
     #[command(subcommand)]
     Team(teams::TeamCommand),
-    /// Let what this repository brings act: hooks, servers, permissions, imports
+    /// Trust this repository: allow its hooks, servers, permissions and imports
     Trust(TrustArgs),
-    /// Take out of another agent what `install` put there
+    /// Remove what `install` added to another agent
     Uninstall(UninstallArgs),
     /// Open a page in your browser: sessions, costs and memories, on this machine only
     Web(WebArgs),

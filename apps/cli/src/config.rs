@@ -35,7 +35,7 @@ fn below(rows: Vec<SettingRow>, key: &str) -> Result<Vec<SettingRow>> {
     let found: Vec<SettingRow> =
         rows.into_iter().filter(|row| row.key == key || row.key.starts_with(&start)).collect();
     if found.is_empty() {
-        let message = format!("there is no setting {key}");
+        let message = format!("unknown setting {key}");
         return Err(Usage::new(message, "`everfold config` lists them all").into());
     }
     Ok(found)

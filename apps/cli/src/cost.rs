@@ -157,7 +157,7 @@ fn date(text: &str) -> Result<Date> {
         return Ok(Zoned::now().date());
     }
     text.parse().map_err(|error| {
-        Usage::new(format!("{text:?} is not a day ({error})"), "write it as 2026-01-31, or today")
+        Usage::new(format!("{text:?} is not a date ({error})"), "write it as 2026-01-31, or today")
             .into()
     })
 }

@@ -130,7 +130,7 @@ pub(crate) async fn table(env: &ProcessEnv, choices: &Choices) -> Result<Table> 
         }
     };
     let rows = Box::pin(findings(env, choices)).await?.iter().map(row).collect();
-    Ok(Table { head: Vec::new(), rows, empty: "nothing is wrong".to_owned() })
+    Ok(Table { head: Vec::new(), rows, empty: "no problems found".to_owned() })
 }
 
 fn show(findings: &[Finding], presenter: &Presenter) -> Result<()> {
@@ -144,7 +144,7 @@ fn show(findings: &[Finding], presenter: &Presenter) -> Result<()> {
     }
     let serious = findings.iter().filter(|finding| finding.severity < Severity::Info).count();
     if serious == 0 {
-        presenter.line("nothing is wrong")?;
+        presenter.line("no problems found")?;
     }
     Ok(())
 }
@@ -156,7 +156,7 @@ fn provider(agent: &Agent) -> Vec<Finding> {
     let message = format!("{}{address}", choice.reason);
     let mut finding = Finding::new(Severity::Info, "provider", message);
     if choice.kind == ProviderKind::Offline {
-        finding.message.push_str("; answers are made by rule, without a language model");
+        finding.message.push_str("; answers come from fixed rules, not a language model");
         finding = finding.fix(
             "export ANTHROPIC_API_KEY=…, or OPENAI_BASE_URL=http://localhost:11434/v1 for a \
              local server",
@@ -166,8 +166,10 @@ fn provider(agent: &Agent) -> Vec<Finding> {
     if let Some(url) = &choice.base_url
         && sends_key_in_clear(url)
     {
-        let message =
-            format!("{url} is not encrypted: the key and all you say can be read on the way");
+        let message = format!(
+            "{url} is not encrypted: the key and everything you say can be read in \
+                     transit"
+        );
         findings.push(Finding::new(Severity::Warning, "provider", message).fix("use https://"));
     }
     findings
@@ -183,10 +185,11 @@ fn sends_key_in_clear(url: &str) -> bool {
 fn platform(env: &ProcessEnv) -> Vec<Finding> {
     let mut findings = Vec::new();
     if !cfg!(unix) {
-        let message = "the Bash tool does not run on this platform yet; the other tools do";
-        let fix = "use WSL where commands are needed";
+        let message = "the Bash tool does not work on this platform yet; the other tools do";
+        let fix = "use WSL if you need commands";
         findings.push(Finding::new(Severity::Warning, AREA, message).fix(fix));
-        let message = "files have no mode bits here; the home is as private as its folder is";
+        let message = "files have no permission bits here; Everfold's home is as private as its \
+                       folder";
         findings.push(Finding::new(Severity::Info, AREA, message));
     } else if !has_bash(env) {
         let message = "there is no bash on the PATH; the Bash tool uses sh instead";

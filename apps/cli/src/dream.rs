@@ -135,7 +135,7 @@ pub(crate) async fn watched(
         Err(end) => return Ok(end),
     };
     if let Watch::Lines { presenter, .. } = &watch {
-        presenter.note(TextStyle::Dim, "dreaming; Ctrl-C stops it and leaves everything as it was");
+        presenter.note(TextStyle::Dim, "dreaming; Ctrl-C stops it and changes nothing");
     }
     let mut asked = false;
     loop {
@@ -162,17 +162,17 @@ pub(crate) fn show(end: &DreamEnd, wish: DreamWish, presenter: &Presenter) -> Re
         DreamEnd::Done(dreamt) => done(dreamt, wish, presenter)?,
         DreamEnd::Nothing(why) => {
             presenter.line(&format!("nothing to do: {why}"))?;
-            presenter.note(TextStyle::Dim, "--force dreams all the same");
+            presenter.note(TextStyle::Dim, "--force dreams anyway");
         }
         DreamEnd::Locked(holder) => {
             presenter.note(TextStyle::Red, &format!("another dream is running: {}", told(holder)));
         }
         DreamEnd::Failed(why) => {
-            let text = format!("error: the dream failed, and memories are as they were: {why}");
+            let text = format!("error: the dream failed; memories are unchanged: {why}");
             presenter.note(TextStyle::Red, &text);
         }
         DreamEnd::Stopped => {
-            presenter.note(TextStyle::Yellow, "stopped; memories are as they were");
+            presenter.note(TextStyle::Yellow, "stopped; memories are unchanged");
         }
     }
     Ok(())
@@ -198,10 +198,10 @@ fn done(dreamt: &Dreamt, wish: DreamWish, presenter: &Presenter) -> Result<()> {
     let what = if dry { "would be" } else { "done" };
     presenter.line(&format!("{what}: {} ({by})", dreamt.report.summary()))?;
     if let Some(entry) = dreamt.entry {
-        presenter.note(TextStyle::Dim, &format!("to take it back: `everfold memory undo {entry}`"));
+        presenter.note(TextStyle::Dim, &format!("to undo it: `everfold memory undo {entry}`"));
     }
     if !dry && !dreamt.report.proposed.is_empty() {
-        presenter.note(TextStyle::Dim, "to decide what was proposed: `everfold memory inbox`");
+        presenter.note(TextStyle::Dim, "to review what was proposed: `everfold memory inbox`");
     }
     Ok(())
 }

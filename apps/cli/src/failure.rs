@@ -125,7 +125,7 @@ fn advice(error: &anyhow::Error) -> (Option<String>, u8) {
     }
     match error.downcast_ref::<everfold_agent::Error>() {
         Some(everfold_agent::Error::Directory { .. }) => {
-            let hint = "name a directory that is there and that you may read";
+            let hint = "name a directory that exists and that you can read";
             (Some(hint.into()), BAD_USAGE)
         }
         Some(everfold_agent::Error::Settings(error)) => {
@@ -164,7 +164,7 @@ fn memory(error: &everfold_memory_store::Error) -> (Option<String>, u8) {
             (Some(hint.into()), BAD_USAGE)
         }
         E::BadPath { .. } => (None, BAD_USAGE),
-        E::NoEntry { .. } => (Some("`everfold memory log` shows those that are".into()), FAILED),
+        E::NoEntry { .. } => (Some("`everfold memory log` lists the entries".into()), FAILED),
         _ => (None, FAILED),
     }
 }
@@ -177,7 +177,7 @@ fn transcript(error: &TranscriptError) -> (Option<String>, u8) {
             BAD_USAGE,
         ),
         E::InUse { .. } => {
-            let hint = "wait until it is left, or go on in a copy with --fork-session";
+            let hint = "wait until it is closed, or continue in a copy with --fork-session";
             (Some(hint.into()), OPEN_ELSEWHERE)
         }
         E::Write { .. } => {

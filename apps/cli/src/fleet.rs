@@ -57,7 +57,7 @@ fn enlist(
 /// Who is there; without the servers that is one line.
 fn present(team: &ProjectTeam, presenter: &Presenter) -> Result<()> {
     match team.present() {
-        Ok(names) if names.is_empty() => presenter.line("no session is online")?,
+        Ok(names) if names.is_empty() => presenter.line("no sessions online")?,
         Ok(names) => {
             let listed: Vec<&str> = names.iter().map(AgentName::as_str).collect();
             let count = counted(names.len() as u64, "session");

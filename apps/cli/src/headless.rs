@@ -206,8 +206,8 @@ fn prompt(talk: &Talk, presenter: &Presenter) -> Result<Waiting> {
     let prompt = piped.behind(given);
     if prompt.text.is_empty() {
         let message = match talk.which.resume.as_deref() {
-            None | Some("") => "there is no prompt".to_owned(),
-            Some(id) => format!("there is no prompt: {id:?} was read as the session of --resume"),
+            None | Some("") => "no prompt given".to_owned(),
+            Some(id) => format!("no prompt given: {id:?} was taken as the session for --resume"),
         };
         let hint = "write `everfold -p \"what to do\"`, or pipe a text into it";
         return Err(Usage::new(message, hint).into());
@@ -221,13 +221,13 @@ pub(crate) fn failure_text(reason: &EndReason) -> Option<String> {
         EndReason::Completed | EndReason::OutputLimit => None,
         EndReason::Refused => Some("the model declined to answer".into()),
         EndReason::TooManyRequests(count) => Some(format!(
-            "the turn was ended after {}; allow more with --max-turns, or go on with --continue",
+            "the turn ended after {}; allow more with --max-turns, or resume with --continue",
             counted((*count).into(), "request")
         )),
-        EndReason::Cancelled => Some("the turn was stopped; go on with --continue".into()),
+        EndReason::Cancelled => Some("the turn was stopped; resume with --continue".into()),
         EndReason::SpendingCeiling(spent) => Some(format!(
-            "the turn was ended: summaries and repeated requests cost ${:.2}, over the ceiling of \
-             a turn (everfold.budget.turn_ceiling_usd); go on with --continue",
+            "the turn ended: summaries and retries cost ${:.2}, over its ceiling \
+             (everfold.budget.turn_ceiling_usd); resume with --continue",
             spent.0
         )),
         EndReason::Failed(why) => Some(why.clone()),

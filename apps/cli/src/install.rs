@@ -58,7 +58,7 @@ pub(crate) fn install(
     let program = std::env::current_exe().context("the program's own path is not known")?;
     with_fitter(env, args.host, &program, presenter, |fitter| {
         if args.separate && args.host != Host::Claude {
-            let hint = "leave --separate out; memories are shared with Claude Code alone";
+            let hint = "leave out --separate; only Claude Code shares memories";
             return Err(Usage::new("there is nothing to separate", hint).into());
         }
         fitter.check_plugin()?;
@@ -84,7 +84,8 @@ pub(crate) fn install(
         if !args.json {
             let host = args.host.as_str();
             let note = format!(
-                "what the files held is kept in {}; `everfold uninstall {host}` takes it all back",
+                "the previous contents are saved in {}; `everfold uninstall {host}` undoes all of \
+                 this",
                 fitter.drawer.backups().display()
             );
             presenter.note(TextStyle::Dim, &note);
@@ -254,11 +255,7 @@ impl Fitter<'_> {
             return Ok(Presenter::json(&value)?);
         }
         if real.is_empty() {
-            let already = if verb == "install" {
-                "everything is there already"
-            } else {
-                "nothing of Everfold's is there"
-            };
+            let already = if verb == "install" { "already installed" } else { "not installed" };
             self.presenter.line(already)?;
         }
         for change in &real {

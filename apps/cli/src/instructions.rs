@@ -40,15 +40,15 @@ pub(crate) async fn run(
     if !table.is_empty() {
         let total = total(&chain, limits);
         presenter
-            .line(&format!("about {} tokens; where two disagree, the later holds", total.0))?;
+            .line(&format!("about {} tokens; where two disagree, the later one wins", total.0))?;
     }
-    section(presenter, "waiting for a file that they match:", &waiting(&chain))?;
+    section(presenter, "loaded when a matching file is read:", &waiting(&chain))?;
     let left: Vec<Vec<String>> = met(&chain)
         .filter_map(|row| {
             Some(vec![format!("  {}", row.path.display()), origin(row), left_out(&row.fate)?])
         })
         .collect();
-    section(presenter, "left out:", &left)
+    section(presenter, "skipped:", &left)
 }
 
 /// What a conversation here starts with, for its first screen.
@@ -62,7 +62,7 @@ pub(crate) async fn found(env: &ProcessEnv) -> Result<String> {
     let loaded = loaded(&chain);
     let names: Vec<String> = loaded.iter().filter_map(name).collect();
     Ok(match names.as_slice() {
-        [] => "none found; a CLAUDE.md or AGENTS.md tells how to work here".to_owned(),
+        [] => "none found; a CLAUDE.md or AGENTS.md tells agents how to work here".to_owned(),
         names => format!("{}, about {} tokens", names.join(", "), total(&chain, limits).0),
     })
 }
@@ -113,7 +113,7 @@ fn origin(row: &InstructionFile) -> String {
 
 fn cells(row: &InstructionFile) -> Vec<String> {
     let note = match row.fate {
-        FileFate::LoadedLarge { chars } => format!("{chars} characters, longer than is good"),
+        FileFate::LoadedLarge { chars } => format!("{chars} characters, longer than recommended"),
         _ => String::new(),
     };
     let tokens = format!("{} tokens", row.tokens.0);
@@ -155,15 +155,15 @@ fn waiting(chain: &InstructionChain) -> Vec<Vec<String>> {
 fn left_out(fate: &FileFate) -> Option<String> {
     Some(match fate {
         FileFate::Loaded | FileFate::LoadedLarge { .. } | FileFate::Waiting { .. } => return None,
-        FileFate::Empty => "it says nothing".into(),
-        FileFate::Excluded => "claudeMdExcludes names it".into(),
-        FileFate::TooLarge { bytes } => format!("it has {bytes} bytes, more than is read"),
+        FileFate::Empty => "it is empty".into(),
+        FileFate::Excluded => "claudeMdExcludes excludes it".into(),
+        FileFate::TooLarge { bytes } => format!("it has {bytes} bytes, which is too large"),
         FileFate::NotText => "it is not text".into(),
         FileFate::NeedsApproval { .. } => {
             "it is outside the repository; `everfold trust` lets it in".into()
         }
-        FileFate::TooDeep => "imports go too deep here, or are too many".into(),
-        FileFate::Missing => "it is not there".into(),
+        FileFate::TooDeep => "imports are too deep or too many here".into(),
+        FileFate::Missing => "it does not exist".into(),
         FileFate::Unreadable { message } => message.clone(),
     })
 }

@@ -104,13 +104,13 @@ async fn choose(
     loop {
         let found = session_picker::search(&sessions, &query);
         if found.is_empty() {
-            presenter.line("no session has these words")?;
+            presenter.line("no session contains these words")?;
         }
         let now = everfold_kernel::Timestamp::now();
         for (at, entry) in found.iter().take(session_picker::SHOWN).enumerate() {
             presenter.line(&format!("{:>3}{}", at + 1, session_picker::row(entry, now)))?;
         }
-        presenter.styled(TextStyle::Dim, "number, words to search for, or nothing to leave: ")?;
+        presenter.styled(TextStyle::Dim, "number, words to search for, or Enter to leave: ")?;
         let line = tokio::select! {
             line = lines.next() => line.unwrap_or_default(),
             _ = signals.next() => String::new(),
@@ -298,7 +298,7 @@ impl Repl {
         let (count, window) = (self.cx.session.fold().count(), self.cx.session.window());
         if count > window.warning {
             let left = window.auto_compact.0.saturating_sub(count.0);
-            let text = format!("{left} tokens are left before the conversation is too long");
+            let text = format!("{left} tokens left before the window is full");
             self.cx.presenter.note(TextStyle::Yellow, &text);
         }
         Ok((self.after.clone(), end.requests))
@@ -384,11 +384,11 @@ fn follows(signal: Stop) -> Flow {
 fn failure(reason: &EndReason) -> Option<String> {
     match reason {
         EndReason::Completed => None,
-        EndReason::OutputLimit => Some("the answer was cut at its limit of tokens".into()),
+        EndReason::OutputLimit => Some("the answer was cut off at the token limit".into()),
         EndReason::Refused => Some("the model declined to answer".into()),
         EndReason::TooManyRequests(count) => {
             let requests = counted((*count).into(), "request");
-            Some(format!("stopped after {requests}; say \"go on\" for more"))
+            Some(format!("stopped after {requests}; say \"continue\" for more"))
         }
         EndReason::Cancelled => Some("stopped".into()),
         EndReason::SpendingCeiling(spent) => {

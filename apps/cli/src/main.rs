@@ -148,13 +148,13 @@ fn refuse_late_command(talk: &Talk) -> Result<()> {
     let names = known.get_subcommands().map(clap::Command::get_name);
     let is_word = !prompt.contains(char::is_whitespace);
     if let Some(near) = nearest::nearest(prompt, names).filter(|near| is_word && near != prompt) {
-        let message = format!("there is no command {prompt}; did you mean `everfold {near}`?");
-        let hint = format!("to say the word to the model: `everfold -p {prompt}`");
+        let message = format!("unknown command {prompt}; did you mean `everfold {near}`?");
+        let hint = format!("to send the word to the model: `everfold -p {prompt}`");
         return Err(Usage::new(message, hint).into());
     }
     if Cli::command().get_subcommands().any(|command| command.get_name() == prompt) {
-        let message = format!("{prompt} is a command, and flags come after it");
-        let hint = format!("write `everfold {prompt} …`; for the word as a prompt, add -p");
+        let message = format!("{prompt} is a command; flags come after it");
+        let hint = format!("use `everfold {prompt} …`; to send the word as a prompt, add -p");
         return Err(Usage::new(message, hint).into());
     }
     Ok(())

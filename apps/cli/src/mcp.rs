@@ -33,7 +33,7 @@ fn project(env: &ProcessEnv, args: &McpArgs) -> Result<PathBuf> {
         (Some(dir), _) if dir.is_dir() => Ok(dir.canonicalize()?),
         (Some(dir), _) => {
             let message = format!("{} is not a directory", dir.display());
-            Err(Usage::new(message, "name a directory that is there").into())
+            Err(Usage::new(message, "name an existing directory").into())
         }
         (None, Some(dir)) => Ok(PathBuf::from(dir)),
         (None, None) => Ok(std::env::current_dir()?),

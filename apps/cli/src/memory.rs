@@ -74,7 +74,7 @@ impl<'a> Bench<'a> {
         let store = self.memories.existing(tier.scope())?;
         if let Some(reason) = store.as_ref().and_then(|store| store.opening().read_only.as_deref())
         {
-            let note = format!("the {} memories can only be read: {reason}", tier.as_str());
+            let note = format!("the {} memories are read-only: {reason}", tier.as_str());
             self.presenter.note(TextStyle::Yellow, &note);
         }
         Ok(store)

@@ -26,13 +26,13 @@ pub(crate) fn run(env: &ProcessEnv, command: &ModelsCommand, presenter: &Present
             presenter.line(&format!("{} is installed, {}", added.name, size(added.bytes)))?;
             presenter.note(
                 TextStyle::Dim,
-                "memories get their vectors in the background, the first time they are looked for",
+                "memories get their vectors in the background, the first time they are searched",
             );
         }
         ModelsCommand::List { json } => list(&models, *json, presenter)?,
         ModelsCommand::Remove { name } => {
             models.remove(name).map_err(told)?;
-            presenter.line(&format!("{name} is removed"))?;
+            presenter.line(&format!("removed {name}"))?;
         }
     }
     Ok(())
@@ -52,7 +52,7 @@ fn list(models: &InstalledModels, json: bool, presenter: &Presenter) -> Result<(
         return Ok(Presenter::json(&rows)?);
     }
     if all.is_empty() {
-        presenter.line("no sentence model is installed; memories are found by the rest")?;
+        presenter.line("no sentence model installed; memories are found without one")?;
         presenter.note(
             TextStyle::Dim,
             "hint: `everfold models add MODEL.onnx TOKENIZER.json` installs one from files",
@@ -62,7 +62,7 @@ fn list(models: &InstalledModels, json: bool, presenter: &Presenter) -> Result<(
         let use_of = match (fault, at) {
             (Some(_), _) => "damaged: remove it, and add it again",
             (None, 0) => "in use",
-            (None, _) => "not in use: a newer one is",
+            (None, _) => "not in use; a newer one is",
         };
         let day = own.added.strftime("%Y-%m-%d");
         presenter.line(&format!(
@@ -85,7 +85,7 @@ fn row(own: &InstalledModel, fault: Option<&Error>) -> Value {
 fn told(error: Error) -> anyhow::Error {
     let hint = match &error {
         Error::NotBuilt => BUILD,
-        Error::NoSuch { .. } => "`everfold models list` shows what there is",
+        Error::NoSuch { .. } => "`everfold models list` shows what is installed",
         Error::NoModel { .. } | Error::NoTokenizer { .. } => {
             "it takes an ONNX file of the BERT family and the tokenizer.json that belongs to it"
         }

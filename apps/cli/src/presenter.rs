@@ -242,9 +242,9 @@ pub(crate) fn remembered(kept: &[Kept], how: Finder) -> String {
         changed.filter_map(Kept::hint).map(|hint| format!("`{hint}`")).collect();
     let undo = match hints.as_slice() {
         [] => String::new(),
-        [hint] => format!(" · {hint} takes it back"),
+        [hint] => format!(" · {hint} undoes it"),
         // Each has an entry of its own (L5.41).
-        hints => format!(" · {} take them back", hints.join(" and ")),
+        hints => format!(" · {} undo them", hints.join(" and ")),
     };
     format!("memory: {}{by}{undo}", notices.join("; "))
 }

@@ -2,6 +2,7 @@
 
 use crate::args::{Choices, PricesArgs};
 use crate::failure::Refusal;
+use crate::presenter::counted;
 use crate::presenter::{Presenter, grouped};
 use crate::setup::{self, ProcessEnv};
 use anyhow::{Context, Result};
@@ -11,18 +12,20 @@ use serde_json::{Map, Value, json};
 pub(crate) async fn run(env: &ProcessEnv, args: &PricesArgs, presenter: &Presenter) -> Result<()> {
     if let Some(path) = &args.from {
         let text = std::fs::read_to_string(path)
-            .with_context(|| format!("{} was not read", path.display()))?;
+            .with_context(|| format!("{} cannot be read", path.display()))?;
         let table: Map<String, Value> = serde_json::from_str(&text)
             .with_context(|| format!("{} is not a JSON object", path.display()))?;
         let prices = converted(&table, &args.models);
         if prices.is_empty() {
-            let hint = "take model_prices_and_context_window_backup.json of LiteLLM; --model names those that are wanted";
-            return Err(Refusal::new("no prices were found in that file", hint).into());
+            let hint = "use LiteLLM's model_prices_and_context_window_backup.json; --model \
+                        selects models";
+            return Err(Refusal::new("no prices found in that file", hint).into());
         }
         let count = prices.len();
         Presenter::json(&json!({"everfold": {"prices": prices}}))?;
         let told = format!(
-            "{count} models: put this into settings.json, or name the file with --settings"
+            "{}: put this into settings.json, or name the file with --settings",
+            counted(count as u64, "model")
         );
         presenter.note(crate::presenter::TextStyle::Dim, &told);
         return Ok(());
@@ -52,7 +55,7 @@ pub(crate) async fn run(env: &ProcessEnv, args: &PricesArgs, presenter: &Present
         }
         rows.push(row);
     }
-    presenter.line("US dollars for a million tokens")?;
+    presenter.line("US dollars per million tokens")?;
     Ok(presenter.table(&rows)?)
 }
 

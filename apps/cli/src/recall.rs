@@ -20,7 +20,12 @@ const WHY_HITS: usize = 5;
 /// Shows what would be injected.
 pub(crate) fn run(env: &ProcessEnv, args: &RecallArgs, presenter: &Presenter) -> Result<()> {
     if args.query.trim().is_empty() {
-        return Err(Usage::new("the query is empty", "say what a message would say").into());
+        return Err(Usage::new(
+            "the query is empty",
+            "write a message as you would to an \
+                                                     agent",
+        )
+        .into());
     }
     let memories = setup::builder(env, &Choices::default())?.memory_dirs()?;
     let now = memories.clock().now();
@@ -72,7 +77,8 @@ fn show(
             counted(found.looked_at as u64, "memory")
         ),
         (bodies, lines) => format!(
-            "{bodies} of {} memories would be added and {lines} named in a line, {bytes} bytes of {} a session",
+            "of {} memories, {bodies} would be added in full and {lines} as one line; {bytes} of at most \
+             {} bytes per session",
             found.looked_at,
             memories.limits().session_bytes
         ),
@@ -92,7 +98,7 @@ fn reasons(hit: &RecallHit, args: &RecallArgs) -> Vec<String> {
     let how = match hit.shown {
         RecallTier::Body => "shown with its body",
         RecallTier::Line => "named in a line: it may help",
-        RecallTier::None => "not shown to a model: too little speaks for it",
+        RecallTier::None => "not shown to a model: weak match",
     };
     let words = match reason.words.join(", ") {
         words if words.is_empty() => "by meaning alone".to_owned(),
@@ -112,7 +118,7 @@ fn reasons(hit: &RecallHit, args: &RecallArgs) -> Vec<String> {
             reason.sureness * 100.0
         ));
         if !reason.missing.is_empty() {
-            lines.push(format!("it has nothing of: {}", reason.missing.join(", ")));
+            lines.push(format!("missing: {}", reason.missing.join(", ")));
         }
     }
     if args.why || hit.shown != RecallTier::Body {

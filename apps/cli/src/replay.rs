@@ -66,7 +66,7 @@ pub(crate) async fn run(env: &ProcessEnv, args: &ReplayArgs, presenter: &Present
             .collect();
         let drawn = svg::draw(&drawn);
         std::fs::write(path, drawn)
-            .with_context(|| format!("{} was not written", path.display()))?;
+            .with_context(|| format!("{} cannot be written", path.display()))?;
     }
     if args.json {
         let wanted = json::Wanted { why: args.why, rounds: args.rounds };
@@ -112,7 +112,7 @@ pub(super) fn causes(sessions: &[Session]) -> Causes {
 
 /// The ten dearest sessions, a line each.
 fn show_dearest(sessions: &[Session], presenter: &Presenter) -> Result<()> {
-    presenter.styled(TextStyle::Bold, "\nthe dearest\n")?;
+    presenter.styled(TextStyle::Bold, "\nmost expensive\n")?;
     let policies = sessions.first().map_or(&[][..], |own| &own.found.outcome.lanes);
     let mut head = vec!["session".to_owned(), "reported".to_owned()];
     head.extend(policies.iter().map(|lane| lane.policy.to_string()));
@@ -138,7 +138,7 @@ fn options(agent: &Agent, args: &ReplayArgs) -> Result<Options> {
     {
         let known: Vec<&str> = config.models.table.iter().map(|(name, _)| name).collect();
         let message = format!("the model {model:?} has no price");
-        let hint = format!("there are {}; everfold.prices adds others", known.join(", "));
+        let hint = format!("known: {}; everfold.prices adds others", known.join(", "));
         return Err(Usage::new(message, hint).into());
     }
     Ok(Options {
@@ -176,7 +176,7 @@ fn show(session: &Session, why: bool, picture: bool, presenter: &Presenter) -> R
         presenter.line(&compared(truth))?;
     }
     if *beside_usd > 0.0 {
-        presenter.line(&format!("beside the conversation {beside_usd:.4} USD were booked"))?;
+        presenter.line(&format!("work beside the conversation cost {beside_usd:.4} USD"))?;
     }
     if picture {
         for lane in pictured(lanes) {

@@ -107,10 +107,11 @@ fn show(report: &FirstReport, bill: f64, presenter: &Presenter) -> Result<()> {
     if own.sessions > 0 {
         presenter.styled(
             TextStyle::Bold,
-            "\nwith the policy that Everfold replays, all that it spends included\n",
+            "\nwith Everfold's policy, including all that it spends itself\n",
         )?;
         presenter.line(&format!(
-            "the most expensive {}: {:.2} USD instead of {:.2} ({:.0} %), of it {:.2} in the background",
+            "the most expensive {}: {:.2} USD instead of {:.2} ({:.0} %), {:.2} of it in the \
+             background",
             counted(own.sessions as u64, "session"),
             own.everfold_usd,
             own.recorded_usd,
@@ -127,7 +128,7 @@ fn show(report: &FirstReport, bill: f64, presenter: &Presenter) -> Result<()> {
 
 fn show_remembered(report: &FirstReport, presenter: &Presenter) -> Result<()> {
     if !report.remembered.is_empty() {
-        let title = "\nwhat would have been remembered, with the words it rests on\n";
+        let title = "\nwhat would have been remembered, with the words it is based on\n";
         presenter.styled(TextStyle::Bold, title)?;
     }
     for own in &report.remembered {

@@ -119,7 +119,7 @@ fn memories(cx: &CommandContext) -> Result<String> {
         counts.push(format!("{waiting} waiting for review (/memory inbox)"));
     }
     Ok(match counts.as_slice() {
-        [] => "none yet; they come with the work, or with # and a sentence".to_owned(),
+        [] => "none yet; they come as you work, or with # and a sentence".to_owned(),
         counts => counts.join(", "),
     })
 }

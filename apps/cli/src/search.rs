@@ -83,7 +83,7 @@ async fn past(agent: &Agent, args: &SearchArgs, words: String) -> Result<PastFou
 
 fn show(memories: &[Memory], found: &PastFound, presenter: &Presenter) -> Result<()> {
     if memories.is_empty() && found.hits.is_empty() {
-        presenter.line("nothing has all of these words; try fewer, or --all")?;
+        presenter.line("no matches for all of these words; try fewer, or --all")?;
     }
     let now = Timestamp::now();
     for memory in memories {

@@ -45,7 +45,10 @@ impl Opened {
 
 fn damage(Resumed { skipped, torn_bytes }: &Resumed) -> Option<String> {
     let torn = (*torn_bytes > 0).then(|| {
-        format!("the last {torn_bytes} bytes of the transcript are half a line and are skipped")
+        format!(
+            "the last {torn_bytes} bytes of the transcript are an incomplete line and were \
+                 skipped"
+        )
     });
     let broken = skipped.first().map(|first| {
         let count = skipped.len();
@@ -67,7 +70,9 @@ pub(crate) async fn target(agent: &Agent, which: &Which) -> Result<Target> {
     }
     if id.is_some() && goes_on && !which.fork_session {
         let hint = "leave one out, or add --fork-session";
-        return Err(Usage::new("--session-id names a new session, not an old one", hint).into());
+        return Err(
+            Usage::new("--session-id names a new session, not an existing one", hint).into()
+        );
     }
     if let Some(id) = &id
         && agent.world().transcripts.path(id).exists()
@@ -155,7 +160,7 @@ pub(crate) async fn newest(agent: &Agent) -> Result<SessionId> {
 
 fn none_yet() -> Usage {
     let hint = "start one with `everfold` or `everfold -p`";
-    Usage::new("there is no session in this directory yet", hint)
+    Usage::new("no sessions in this directory yet", hint)
 }
 
 /// The session that a text means: by its id, by the start or the end of it, or
@@ -169,7 +174,7 @@ pub(crate) async fn find(agent: &Agent, text: &str) -> Result<SessionId> {
     match found.as_slice() {
         [one] => Ok(one.session.clone()),
         [] => Err(Usage::new(
-            format!("no session of this directory is called {text:?} or has these words"),
+            format!("no session in this directory has the id {text:?} or contains these words"),
             "`everfold sessions list` shows them",
         )
         .into()),

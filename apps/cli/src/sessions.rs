@@ -89,7 +89,7 @@ pub(crate) async fn run(
 
 fn list(agent: &Agent, found: &[&Listed], presenter: &Presenter) -> Result<()> {
     if found.is_empty() {
-        return Ok(presenter.line("no session of this directory")?);
+        return Ok(presenter.line("no sessions in this directory")?);
     }
     let now = Timestamp::now();
     let rows = found.iter().map(|entry| {

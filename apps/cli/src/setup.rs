@@ -3,6 +3,7 @@
 
 use crate::args::{Choices, Talk, split_rules};
 use crate::failure::Usage;
+use crate::presenter::counted;
 use crate::presenter::{Presenter, TextStyle};
 use crate::trust;
 use anyhow::{Context, Result};
@@ -124,7 +125,7 @@ pub(crate) async fn for_work(env: &ProcessEnv, choices: &Choices) -> Result<Agen
 /// The start of an agent, by the flags that settings can say too.
 pub(crate) fn builder(env: &ProcessEnv, choices: &Choices) -> Result<Builder> {
     let cwd = std::env::current_dir().context("the current directory cannot be used").map_err(
-        |error| Usage::new(format!("{error:#}"), "change to a directory that is there and yours"),
+        |error| Usage::new(format!("{error:#}"), "change to an existing directory that you own"),
     )?;
     let mut builder = Agent::builder(cwd).environment(env.variables.clone(), env.user_home.clone());
     let texts = [
@@ -170,8 +171,8 @@ pub(crate) fn offline_notice(agent: &Agent) -> Option<String> {
     let choice = agent.provider();
     (choice.kind == ProviderKind::Offline).then(|| {
         format!(
-            "{}; answers are made by rule, not by a language model. Set ANTHROPIC_API_KEY or \
-             OPENAI_BASE_URL for one",
+            "{}; answers come from fixed rules, not a language model. Set ANTHROPIC_API_KEY or \
+             OPENAI_BASE_URL to use one",
             choice.reason
         )
     })
@@ -190,11 +191,7 @@ pub(crate) fn notes(agent: &Agent, session: &Session) -> Vec<String> {
         notes.push(format!(
             "{} not applied, most likely from this repository; `everfold doctor` says \
              which and why",
-            if refused == 1 {
-                "1 setting was".to_owned()
-            } else {
-                format!("{refused} settings were")
-            }
+            counted(refused as u64, "setting")
         ));
     }
     notes
@@ -219,7 +216,7 @@ fn refuse_broken_denials(agent: &Agent) -> Result<()> {
     };
     for rule in &config.permissions.rules.deny {
         if let Err(error) = Rule::parse(rule, &places) {
-            let message = format!("a rule that denies is broken: {error}");
+            let message = format!("a deny rule is invalid: {error}");
             let hint = "fix it under permissions.deny or in --disallowed-tools";
             return Err(Usage::new(message, hint).into());
         }

@@ -57,6 +57,6 @@ async fn find<'a>(
             Err(error) => return Err(Usage::new(error.to_string(), hint).into()),
         }
     }
-    let message = format!("no session of this directory has anything with the id {id:?}");
+    let message = format!("nothing in this directory's sessions has the id {id:?}");
     Err(Usage::new(message, hint).into())
 }

@@ -101,7 +101,8 @@ fn told(report: &SyncReport, json: bool, presenter: &Presenter) -> Result<()> {
     if !report.waits.is_empty() {
         is_quiet = false;
         presenter.line(&format!("waiting for review: {}", listed(report.waits.iter())))?;
-        let hint = "another member changed the same; `everfold memory inbox` shows both versions";
+        let hint = "another member changed the same memory; `everfold memory inbox` shows both \
+                    versions";
         presenter.note(TextStyle::Dim, hint);
     }
     if is_quiet {

@@ -3,6 +3,7 @@
 
 use crate::args::{Choices, TrustArgs};
 use crate::doctor::settings::dotted;
+use crate::presenter::counted;
 use crate::presenter::{Presenter, TextStyle};
 use crate::setup::{self, ProcessEnv};
 use anyhow::Result;
@@ -30,7 +31,7 @@ pub(crate) async fn run(env: &ProcessEnv, args: &TrustArgs, presenter: &Presente
             return Ok(Presenter::json(&json!({"root": root, "revoked": was}))?);
         }
         let root = repository.trust().root().display();
-        let done = if was { "is not trusted any more" } else { "was not trusted" };
+        let done = if was { "is no longer trusted" } else { "was not trusted" };
         return Ok(presenter.line(&format!("{root} {done}"))?);
     }
     let imports = if args.dry_run {
@@ -55,18 +56,18 @@ pub(crate) async fn run(env: &ProcessEnv, args: &TrustArgs, presenter: &Presente
     presenter.styled(TextStyle::Bold, &format!("{}\n", trust.root().display()))?;
     let mut all = rows(trust, &imports);
     all.extend(refused(&repository).map(|one| {
-        let said = format!("{}; it stays off, trusted or not ({})", one.reason, one.origin);
+        let said = format!("{}; it stays off even if trusted ({})", one.reason, one.origin);
         vec!["  refused".to_owned(), dotted(&one.pointer), said]
     }));
     presenter.table(&all)?;
     if trust.things().is_empty() && imports.is_empty() {
-        presenter.line("nothing here acts by itself")?;
+        presenter.line("nothing here runs on its own")?;
     }
     if args.dry_run {
         presenter.line(&format!("it is {}", word(trust.standing())))?;
     } else {
         presenter.line("trusted; anything new or changed asks again")?;
-        presenter.note(TextStyle::Dim, "to take it back: `everfold trust --revoke`");
+        presenter.note(TextStyle::Dim, "to withdraw trust: `everfold trust --revoke`");
     }
     Ok(())
 }
@@ -132,7 +133,7 @@ fn list(repository: &Repository, json: bool, presenter: &Presenter) -> Result<()
         return Ok(Presenter::json(&all)?);
     }
     if records.is_empty() && rules.is_empty() {
-        return Ok(presenter.line("no repository was asked about yet")?);
+        return Ok(presenter.line("you have not been asked about any repository yet")?);
     }
     let mut rows: Vec<Vec<String>> = records
         .iter()
@@ -143,7 +144,12 @@ fn list(repository: &Repository, json: bool, presenter: &Presenter) -> Result<()
             };
             let things = record.things.len() + record.imports.len();
             let at = record.at.strftime("%Y-%m-%d").to_string();
-            vec![verdict.to_owned(), at, format!("{things} things"), root.display().to_string()]
+            vec![
+                verdict.to_owned(),
+                at,
+                counted(things as u64, "thing"),
+                root.display().to_string(),
+            ]
         })
         .collect();
     for (root, rules) in &rules {
@@ -171,7 +177,7 @@ pub(crate) fn note(trust: &Trust) -> Option<String> {
         _ => "it is not trusted",
     };
     Some(format!(
-        "{kinds} of this repository are off: {why}; `everfold trust --dry-run` shows them, \
+        "{kinds} in this repository are off: {why}; `everfold trust --dry-run` shows them, \
          `everfold trust` turns them on"
     ))
 }

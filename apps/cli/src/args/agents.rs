@@ -8,13 +8,13 @@ pub(crate) struct CrewArgs {
     /// The team to join; its members can write to this session
     #[arg(long, value_name = "NAME", requires = "agent_name")]
     pub(crate) team: Option<String>,
-    /// The name in the team
+    /// This session's name in the team
     #[arg(long, value_name = "NAME", requires = "team")]
     pub(crate) agent_name: Option<String>,
-    /// Kinds of agents besides those of files: a JSON object by their names
+    /// More kinds of agents: a JSON object, keyed by name
     #[arg(long, value_name = "JSON")]
     pub(crate) agents: Option<String>,
-    /// Leave the work to agents: divide it, watch, put it together
+    /// Delegate the work to agents and put their results together
     #[arg(long)]
     pub(crate) coordinator: bool,
 }

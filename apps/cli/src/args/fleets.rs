@@ -16,31 +16,31 @@ pub(crate) enum FleetCommand {
     },
     /// Join a team of the fleet; a project is in one team at most
     Join(FleetArgs),
-    /// Show the team of this project, what waits, and who is there
+    /// Show this project's team, what is pending, and who is online
     Status {
-        /// For programs
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
     /// Check the servers: replicas, when they write to disk, clock, permissions
     Doctor {
-        /// The monitor of a server, by its URL; usually at port 8222
+        /// The URL of a server's monitor, usually on port 8222
         #[arg(long, value_name = "URL")]
         monitor: Option<String>,
     },
-    /// Leave the team of this project; its memories stay on this machine
+    /// Leave this project's team; its memories stay on this machine
     Leave,
 }
 
 /// Where a fleet is.
 #[derive(Debug, Args)]
 pub(crate) struct FleetArgs {
-    /// The servers by their URLs (nats or tls), with commas between them
+    /// The servers' URLs (nats or tls), separated by commas
     pub(crate) servers: String,
     /// The team
     #[arg(long)]
     pub(crate) name: String,
-    /// For programs
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

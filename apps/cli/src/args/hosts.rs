@@ -9,12 +9,12 @@ use std::path::PathBuf;
 /// with a code that hosts take for a veto.
 #[derive(Debug, Args)]
 pub(crate) struct HookArgs {
-    /// The event, such as `UserPromptSubmit`; the one that the input names where nothing is said
+    /// The event, such as `UserPromptSubmit`; by default the one that the input names
     pub(crate) event: Option<String>,
-    /// Everfold's home, where it is not the usual one
+    /// Everfold's home, if not the default
     #[arg(long, value_name = "DIR")]
     pub(crate) home: Option<PathBuf>,
-    /// Which agent calls, where its transcript does not say
+    /// Which agent is calling, if its transcript does not say
     #[arg(long, value_enum)]
     pub(crate) host: Option<Host>,
 }
@@ -29,13 +29,13 @@ pub(crate) struct InstallArgs {
     /// Only show what would change
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Keep memories apart from Claude Code's own; else both use the same directories
+    /// Keep memories apart from Claude Code's; by default both use the same directories
     #[arg(long)]
     pub(crate) separate: bool,
-    /// Let Claude Code leave its requests for us to measure: exact windows on the page
+    /// Let Claude Code save its requests, so that the page can show exact windows
     #[arg(long)]
     pub(crate) observe: bool,
-    /// For programs
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -43,10 +43,10 @@ pub(crate) struct InstallArgs {
 /// `everfold mcp`.
 #[derive(Debug, Args)]
 pub(crate) struct McpArgs {
-    /// Listen on this port of this machine, instead of standard input and output; 0 takes any
+    /// Listen on this local port instead of standard input and output; 0 picks one
     #[arg(long, value_name = "PORT", num_args = 0..=1, default_missing_value = "0")]
     pub(crate) http: Option<u16>,
-    /// The project, where the client does not say; else the current directory
+    /// The project, if the client does not say; by default the current directory
     #[arg(long, value_name = "DIR")]
     pub(crate) project: Option<PathBuf>,
 }
@@ -60,7 +60,7 @@ pub(crate) struct UninstallArgs {
     /// Only show what would change
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// For programs
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -9,16 +9,16 @@ use std::path::PathBuf;
 /// `everfold memory`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum MemoryCommand {
-    /// All memories, newest first
+    /// List memories, newest first
     List {
         /// Only these
         #[arg(long, value_enum)]
         scope: Option<Tier>,
-        /// For programs
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// One memory
+    /// Show one memory
     Show(Named),
     /// Save a memory; its text comes from standard input, or from $EDITOR
     Add(AddArgs),
@@ -26,58 +26,58 @@ pub(crate) enum MemoryCommand {
     Edit(Named),
     /// Remove a memory; the history keeps it
     Forget(Named),
-    /// What was changed, when and by whom, newest first
+    /// Show what was changed, when and by whom, newest first
     Log(LogArgs),
-    /// What one entry of the history changed
+    /// Show what one history entry changed
     Diff {
         /// Its number, as `log` shows it
         entry: u64,
-        /// Which history; all are looked at where nothing is said
+        /// Which history; by default all
         #[arg(long, value_enum)]
         scope: Option<Tier>,
-        /// For programs
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Take changes back; that is a change too, and can be taken back
+    /// Undo changes; an undo can be undone too
     Undo(UndoArgs),
-    /// Where a memory came from
+    /// Show where a memory came from
     Blame(Named),
-    /// Look for what is wrong with memories
+    /// Find problems with memories
     Check {
-        /// Mend the index
+        /// Fix the index
         #[arg(long)]
         fix: bool,
-        /// For programs
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Changes that are waiting for review
+    /// Review proposed changes
     #[command(args_conflicts_with_subcommands = true)]
     Inbox {
-        /// What to do; without, they are listed
+        /// What to do; by default they are listed
         #[command(subcommand)]
         command: Option<InboxCommand>,
-        /// For programs
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Move a memory between this project's, the team's and those for everywhere
+    /// Move a memory between this project, its team and the global memories
     Move {
-        /// A file name, or its beginning
+        /// A file name, or the start of one
         name: String,
         /// Where to
         #[arg(long, value_enum)]
         to: Tier,
-        /// For programs
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Bring in what you have elsewhere, as proposals; foreign files are only read
+    /// Import what you have elsewhere, as proposals; the originals are only read
     Import(ImportArgs),
     /// Write all memories to a folder, as plain files
     Export(ExportArgs),
-    /// Answer calls of the memory tool (`memory_20250818`): JSON in, JSON out
+    /// Answer calls to the memory tool (`memory_20250818`): JSON in, JSON out
     Tool {
         /// Which memories
         #[arg(long, value_enum, default_value_t)]
@@ -88,7 +88,7 @@ pub(crate) enum MemoryCommand {
         /// Which
         #[arg(long, value_enum, default_value_t)]
         scope: Tier,
-        /// For programs
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
@@ -97,47 +97,47 @@ pub(crate) enum MemoryCommand {
 /// `everfold memory inbox`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum InboxCommand {
-    /// What waits, oldest first
+    /// List what is waiting for review, oldest first
     List {
         /// Only these
         #[arg(long, value_enum)]
         scope: Option<Tier>,
-        /// For programs
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// What one would change
+    /// Show what a proposal would change
     Show {
         /// Its number
         id: u64,
         /// Which inbox
         #[arg(long, value_enum)]
         scope: Option<Tier>,
-        /// For programs
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Make the change; it can be taken back
+    /// Make the change; it can be undone
     Accept {
         /// Which
         #[command(flatten)]
         chosen: Chosen,
-        /// Also where a memory was changed since
+        /// Even if a memory has changed since
         #[arg(long)]
         force: bool,
     },
-    /// Take it out of the inbox; the same is not proposed again
+    /// Remove it from the inbox; the same is not proposed again
     Reject(Chosen),
     /// Change what it says in $EDITOR
     Edit {
         /// Its number
         id: u64,
-        /// Which of its files, where it writes several
+        /// Which of its files, if it writes several
         file: Option<String>,
         /// Which inbox
         #[arg(long, value_enum)]
         scope: Option<Tier>,
-        /// For programs
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
@@ -148,13 +148,13 @@ pub(crate) enum InboxCommand {
 pub(crate) struct Chosen {
     /// Their numbers
     pub(crate) ids: Vec<u64>,
-    /// All that wait
+    /// All that are waiting
     #[arg(long, conflicts_with = "ids")]
     pub(crate) all: bool,
     /// Which inbox
     #[arg(long, value_enum)]
     pub(crate) scope: Option<Tier>,
-    /// For programs
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -162,12 +162,12 @@ pub(crate) struct Chosen {
 /// A memory by its name.
 #[derive(Debug, Args)]
 pub(crate) struct Named {
-    /// A file name, with or without .md, or its beginning
+    /// A file name, with or without .md, or the start of one
     pub(crate) name: String,
     /// Only among these
     #[arg(long, value_enum)]
     pub(crate) scope: Option<Tier>,
-    /// For programs
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -175,7 +175,7 @@ pub(crate) struct Named {
 /// `everfold memory add`.
 #[derive(Debug, Args)]
 pub(crate) struct AddArgs {
-    /// A short name; the file is called after it
+    /// A short name; the file is named after it
     #[arg(long)]
     pub(crate) name: String,
     /// One specific sentence: it is what recall reads
@@ -184,11 +184,10 @@ pub(crate) struct AddArgs {
     /// What it is about
     #[arg(long = "type", value_enum)]
     pub(crate) kind: Kind,
-    /// This project's, the team's, or for everywhere; without it, what is
-    /// about you is for everywhere
+    /// This project, its team, or global; by default what is about you is global
     #[arg(long, value_enum)]
     pub(crate) scope: Option<Tier>,
-    /// For programs
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -196,16 +195,16 @@ pub(crate) struct AddArgs {
 /// `everfold memory import`.
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
-    /// Where from: claude, codex, or files and folders of notes
+    /// The source: claude, codex, or files and folders of notes
     #[arg(long, value_name = "claude|codex|FILE", num_args = 1.., required = true)]
     pub(crate) from: Vec<String>,
-    /// This project's, or for everywhere; without it, what it says decides
+    /// This project or global; by default its content decides
     #[arg(long, value_enum)]
     pub(crate) scope: Option<Tier>,
-    /// Only show what would come in
+    /// Only show what would be imported
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// For programs
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -213,12 +212,12 @@ pub(crate) struct ImportArgs {
 /// `everfold memory export`.
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
-    /// A folder that is empty, or not there yet
+    /// An empty or new folder
     pub(crate) to: PathBuf,
     /// Only these
     #[arg(long, value_enum)]
     pub(crate) scope: Option<Tier>,
-    /// For programs
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -226,18 +225,18 @@ pub(crate) struct ExportArgs {
 /// `everfold memory log`.
 #[derive(Debug, Args)]
 pub(crate) struct LogArgs {
-    /// Only of this memory; one that is gone by its whole name
+    /// Only this memory; a removed one by its full name
     pub(crate) file: Option<String>,
-    /// With what was changed
+    /// Show the changes too
     #[arg(long)]
     pub(crate) diff: bool,
-    /// At most so many
+    /// At most this many
     #[arg(long, value_name = "N", default_value_t = 50)]
     pub(crate) limit: usize,
-    /// Which history; all of them where nothing is said
+    /// Which history; by default all
     #[arg(long, value_enum)]
     pub(crate) scope: Option<Tier>,
-    /// For programs
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -245,18 +244,18 @@ pub(crate) struct LogArgs {
 /// `everfold memory undo`.
 #[derive(Debug, Args)]
 pub(crate) struct UndoArgs {
-    /// The number of an entry; the newest that still holds where nothing is said
+    /// An entry's number; by default the newest that still holds
     pub(crate) entry: Option<u64>,
-    /// Back to what was there at a time; a day means its end
+    /// Go back to the state at this time; a day means its end
     #[arg(long, value_name = "DATE", conflicts_with = "entry")]
     pub(crate) to: Option<String>,
-    /// Also what was changed again since
+    /// Even what has changed again since
     #[arg(long, conflicts_with = "to")]
     pub(crate) force: bool,
-    /// Which history; all of them where nothing is said
+    /// Which history; by default all
     #[arg(long, value_enum)]
     pub(crate) scope: Option<Tier>,
-    /// For programs
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -264,18 +263,18 @@ pub(crate) struct UndoArgs {
 /// `everfold recall`.
 #[derive(Debug, Args)]
 pub(crate) struct RecallArgs {
-    /// What a message would say
+    /// A message, as you would write it
     pub(crate) query: String,
-    /// The N best, also those that would not be shown to a model
+    /// The N best, including those that would not be shown to a model
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<usize>,
-    /// Why each is where it is: by which words, by how much meaning, and what is missing
+    /// Explain the ranking: matching words, meaning, and what is missing
     #[arg(long)]
     pub(crate) why: bool,
     /// Any directory of Markdown files instead of the memories
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
-    /// For programs
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -283,12 +282,12 @@ pub(crate) struct RecallArgs {
 /// Whose memories.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Tier {
-    /// Those of this project
+    /// This project
     #[default]
     Project,
-    /// Those that hold everywhere
+    /// Every project
     Global,
-    /// Those that everybody on this project shares
+    /// Everyone on this project
     Team,
 }
 

@@ -6,19 +6,19 @@ use std::path::PathBuf;
 /// `everfold models`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ModelsCommand {
-    /// Copy a model and its tokenizer under home, once they were tried
+    /// Try a model and its tokenizer, and copy them to Everfold's home
     Add {
         /// The model, an ONNX file of the BERT family
         model: PathBuf,
         /// Its tokenizer.json
         tokenizer: PathBuf,
-        /// For programs
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
     /// Show the models that are installed
     List {
-        /// For programs
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },

@@ -10,35 +10,36 @@ use std::str::FromStr;
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct ReplayArgs {
-    /// Transcripts of any agent, directories of them, or ids of sessions; those of this directory where nothing is said
+    /// Transcripts of any agent, directories of them, or session ids; by default this directory's
+    /// sessions
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// Under which policies: recorded, none, seed, everfold, api-clear, mask-N, summarize-at-P,
-    /// settings, or all for every preset; else recorded, none and everfold
+    /// The policies: recorded, none, seed, everfold, api-clear, mask-N, summarize-at-P,
+    /// settings, or all for every preset; by default recorded, none and everfold
     #[arg(long, value_name = "POLICIES", value_delimiter = ',')]
     policy: Vec<Chosen>,
-    /// Price everything by this model; else each request by its own
+    /// Price everything at this model's rates; by default each request at its own
     #[arg(long)]
     pub(crate) model: Option<String>,
-    /// How long prefixes are cached; else as the session had it
+    /// How long prefixes are cached; by default as in the session
     #[arg(long, value_enum)]
     pub(crate) ttl: Option<Ttl>,
-    /// Tokens of the window; else the one that the session shows, or that of its model
+    /// The window in tokens; by default the one that the session shows, or its model's
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) window: Option<u64>,
-    /// What the real bill is made of, and the dearest moments of each session
+    /// Break down the real bill, with the most expensive moments of each session
     #[arg(long)]
     pub(crate) why: bool,
-    /// Every session by itself, however many there are
+    /// Show every session, however many there are
     #[arg(long)]
     pub(crate) each: bool,
-    /// For programs
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
     /// With --json: every request of every policy too
     #[arg(long, requires = "json")]
     pub(crate) rounds: bool,
-    /// Draw the sessions into this file
+    /// Draw the sessions to this SVG file
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
 }

@@ -10,10 +10,10 @@ use std::path::PathBuf;
 pub(crate) struct ConfigArgs {
     /// Only this key and those below it, such as everfold.limits
     pub(crate) key: Option<String>,
-    /// For programs
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
-    /// The JSON schema of settings instead
+    /// Print the JSON schema of the settings instead
     #[arg(long, conflicts_with_all = ["key", "json"])]
     pub(crate) schema: bool,
     /// Settings.
@@ -24,22 +24,22 @@ pub(crate) struct ConfigArgs {
 /// `everfold cost`.
 #[derive(Debug, Args)]
 pub(crate) struct CostArgs {
-    /// A session of this directory; the newest where nothing is said
+    /// A session in this directory; by default the newest
     #[arg(long, value_name = "ID", conflicts_with_all = ["project", "day"])]
     pub(crate) session: Option<String>,
-    /// All sessions of this directory
+    /// All sessions in this directory
     #[arg(long)]
     pub(crate) project: bool,
-    /// One day, in every project (in this one with --project)
+    /// One day, in every project (or in this one, with --project)
     #[arg(long, value_name = "YYYY-MM-DD|today", num_args = 0..=1, default_missing_value = "today")]
     pub(crate) day: Option<String>,
     /// Every session of every project
     #[arg(long, conflicts_with_all = ["session", "project", "day"])]
     pub(crate) all: bool,
-    /// Every session of every agent on this machine: Claude Code, Codex, Gemini CLI, pi and ours
+    /// Every session of every agent on this machine, not just Everfold's
     #[arg(long, conflicts_with_all = ["session", "project", "day", "all"])]
     pub(crate) agents: bool,
-    /// Sums by this; sessions and days of this directory, projects of all, where nothing is said
+    /// Group by this; by default sessions and days of this directory, or projects
     #[arg(long, value_enum)]
     pub(crate) by: Option<By>,
     /// In which form.
@@ -54,16 +54,16 @@ impl CostArgs {
     }
 }
 
-/// In which form costs are shown; a table where nothing is said.
+/// In which form costs are shown; a table by default.
 #[derive(Debug, Args)]
 pub(crate) struct CostForm {
-    /// For programs
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
-    /// For spreadsheets
+    /// Print CSV
     #[arg(long, conflicts_with = "json")]
     pub(crate) csv: bool,
-    /// What was done or left because of what it costs and saves
+    /// Show what was done or skipped because of its cost
     #[arg(long, conflicts_with = "csv")]
     pub(crate) why: bool,
 }
@@ -127,13 +127,13 @@ impl By {
 /// `everfold prices`.
 #[derive(Debug, Args)]
 pub(crate) struct PricesArgs {
-    /// Only models that have this in their name
+    /// Only models with this in their name
     #[arg(long = "model", value_name = "TEXT")]
     pub(crate) models: Vec<String>,
-    /// A table in the form of `LiteLLM`, to be written as settings
+    /// A `LiteLLM` price table to print as settings
     #[arg(long, value_name = "FILE")]
     pub(crate) from: Option<PathBuf>,
-    /// For programs
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -144,10 +144,10 @@ pub(crate) struct ReportArgs {
     /// How many days back
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) days: u32,
-    /// For programs
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
-    /// As a page of its own
+    /// Print an HTML page
     #[arg(long, conflicts_with = "json")]
     pub(crate) html: bool,
 }
@@ -155,7 +155,7 @@ pub(crate) struct ReportArgs {
 /// `everfold doctor`.
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
-    /// For programs
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
     /// Settings.
@@ -166,9 +166,9 @@ pub(crate) struct DoctorArgs {
 /// `everfold instructions`.
 #[derive(Debug, Args)]
 pub(crate) struct InstructionsArgs {
-    /// Also what loads when these files are read
+    /// Also show what loads when these files are read
     pub(crate) files: Vec<PathBuf>,
-    /// For programs
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -177,16 +177,16 @@ pub(crate) struct InstructionsArgs {
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct TrustArgs {
-    /// All repositories that were asked about
+    /// List all repositories that you were asked about
     #[arg(long, conflicts_with_all = ["revoke", "dry_run"])]
     pub(crate) list: bool,
-    /// Take it back
+    /// Withdraw trust
     #[arg(long, conflicts_with = "dry_run")]
     pub(crate) revoke: bool,
-    /// Only show what would act
+    /// Only show what trust would turn on
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// For programs
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -194,10 +194,10 @@ pub(crate) struct TrustArgs {
 /// `everfold web`.
 #[derive(Debug, Args)]
 pub(crate) struct WebArgs {
-    /// Listen on this port of this machine; any that is free where nothing is said
+    /// Listen on this local port; by default any free one
     #[arg(long, value_name = "PORT", default_value_t = 0, hide_default_value = true)]
     pub(crate) port: u16,
-    /// Only look: no buttons, and nothing can be changed
+    /// Read-only: no buttons, and nothing can be changed
     #[arg(long)]
     pub(crate) read_only: bool,
 }
@@ -207,10 +207,10 @@ pub(crate) struct WebArgs {
 pub(crate) struct ShowResultArgs {
     /// A tool call's id, a record's id, or two of these as FROM..TO
     pub(crate) id: String,
-    /// A session of this directory; the newest that has the id where nothing is said
+    /// A session in this directory; by default the newest that has the id
     #[arg(long, value_name = "ID")]
     pub(crate) session: Option<String>,
-    /// For programs
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -218,13 +218,13 @@ pub(crate) struct ShowResultArgs {
 /// `everfold health`.
 #[derive(Debug, Args)]
 pub(crate) struct HealthArgs {
-    /// One session of this directory; all of them where nothing is said
+    /// One session in this directory; by default all
     #[arg(long, value_name = "ID", conflicts_with = "week")]
     pub(crate) session: Option<String>,
     /// The last seven days, in every project
     #[arg(long)]
     pub(crate) week: bool,
-    /// For programs
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -232,19 +232,19 @@ pub(crate) struct HealthArgs {
 /// `everfold search`.
 #[derive(Debug, Args)]
 pub(crate) struct SearchArgs {
-    /// Words that all have to be there; words in double quotes are one phrase
+    /// Words that must all occur; words in double quotes are one phrase
     #[arg(required = true)]
     pub(crate) words: Vec<String>,
-    /// Most places in memories, and most in sessions
+    /// At most this many matches in memories, and in sessions
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) limit: usize,
-    /// In the sessions of every project
+    /// Search the sessions of every project
     #[arg(long)]
     pub(crate) all: bool,
-    /// Only in one of the two
+    /// Search only one of the two
     #[arg(long = "in", value_enum, value_name = "PLACE")]
     pub(crate) place: Option<Place>,
-    /// For programs
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -252,59 +252,59 @@ pub(crate) struct SearchArgs {
 /// Where words are looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Place {
-    /// In memories
+    /// Memories
     Memories,
-    /// In what was said
+    /// Past conversations
     Sessions,
 }
 
 /// `everfold sessions`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum SessionsCommand {
-    /// The sessions of this directory, newest first
+    /// List the sessions in this directory, newest first
     List {
-        /// Only those that have all of these words
+        /// Only those that contain all of these words
         #[arg(long, value_name = "TEXT")]
         search: Option<String>,
-        /// For programs
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Write a session as a text to read, or as its lines
+    /// Export a session as readable text, or as its raw lines
     Export {
-        /// Its id, or words that only it has; the newest where nothing is said
+        /// Its id, or words that only it contains; by default the newest
         id: Option<String>,
-        /// How it is written
+        /// Output format
         #[arg(long, value_enum, default_value_t)]
         format: ExportFormat,
-        /// A new file; standard output where nothing is said
+        /// A new file; by default standard output
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
     },
-    /// Take keys and passwords out of a session for good, in all its files
+    /// Remove keys and passwords from a session for good, in all its files
     Redact {
-        /// Its id, or words that only it has
+        /// Its id, or words that only it contains
         id: String,
         /// Only count them
         #[arg(long)]
         dry_run: bool,
-        /// For programs
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Remove sessions of every project that nobody touched for long; memories stay
+    /// Remove old sessions of every project; memories stay
     Prune {
         /// Only show which
         #[arg(long)]
         dry_run: bool,
-        /// Days without a touch; cleanupPeriodDays where nothing is said
+        /// Days since last use; by default cleanupPeriodDays
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
         days: Option<u64>,
-        /// For programs
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Review what a session left, in the background
+    /// Review a finished session in the background
     #[command(hide = true)]
     Finish {
         /// Its id
@@ -313,11 +313,11 @@ pub(crate) enum SessionsCommand {
         #[command(flatten)]
         choices: Box<Choices>,
     },
-    /// What happened in one session
+    /// Show what happened in one session
     Show {
-        /// Its id, or words that only it has; the newest where nothing is said
+        /// Its id, or words that only it contains; by default the newest
         id: Option<String>,
-        /// For programs
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
@@ -326,7 +326,7 @@ pub(crate) enum SessionsCommand {
 /// How a session is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ExportFormat {
-    /// A text to read, long results cut
+    /// Readable text, long results cut
     #[default]
     Markdown,
     /// Every line as it is
@@ -342,10 +342,10 @@ pub(crate) struct DreamArgs {
     /// Dream even if it is not time yet
     #[arg(long)]
     pub(crate) force: bool,
-    /// For programs: one JSON object at the end
+    /// Print one JSON object at the end
     #[arg(long, conflicts_with = "output_format")]
     pub(crate) json: bool,
-    /// How it is printed
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     pub(crate) output_format: OutputFormat,
     /// Settings.

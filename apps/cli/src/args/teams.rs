@@ -9,19 +9,19 @@ pub(crate) enum TeamCommand {
     Init(TeamArgs),
     /// Join a team that others created; a project is in one team at most
     Join(TeamArgs),
-    /// Pull what the team has new, merge, and push what was kept here
+    /// Pull what is new, merge, and push what was saved here
     Sync {
-        /// For programs
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Show the team of this project, and what waits
+    /// Show this project's team and what is pending
     Status {
-        /// For programs
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Leave the team of this project; its memories stay on this machine
+    /// Leave this project's team; its memories stay on this machine
     Leave,
 }
 
@@ -30,10 +30,10 @@ pub(crate) enum TeamCommand {
 pub(crate) struct TeamArgs {
     /// A git repository: a URL, an ssh address or a path
     pub(crate) remote: String,
-    /// What the team is called on this machine; else after its address
+    /// The team's name on this machine; by default taken from its address
     #[arg(long)]
     pub(crate) name: Option<String>,
-    /// For programs
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -47,7 +47,7 @@ impl Wish {
                 Some((verb, name)).filter(|_| rest.is_none() || named(entries, name).is_ok())
             }
             (Some(verb @ ("from" | "up-to")), None) => {
-                bail!("name a message: /compact {verb} NUMBER");
+                bail!("usage: /compact {verb} NUMBER");
             }
             _ => None,
         };

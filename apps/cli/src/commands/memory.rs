@@ -6,6 +6,7 @@ use crate::args::memory::{InboxCommand, MemoryCommand};
 use crate::log;
 use crate::memory;
 use crate::presenter::TextStyle;
+use crate::presenter::counted;
 use crate::setup;
 use anyhow::{Result, anyhow};
 use clap::Parser;
@@ -34,7 +35,7 @@ pub(super) async fn run(cx: &mut CommandContext, text: &str) -> Result<Flow> {
     }
     if words.iter().any(|word| word == "--json") {
         // It would go past the screen, to wherever standard output is.
-        let note = format!("JSON is for programs; use `everfold memory {text}` elsewhere");
+        let note = format!("--json is for scripts; run `everfold memory {text}` in a shell");
         cx.presenter.note(TextStyle::Yellow, &note);
         return Ok(Flow::GoOn);
     }
@@ -49,7 +50,7 @@ pub(super) async fn run(cx: &mut CommandContext, text: &str) -> Result<Flow> {
         && let Some(outside) = needs_an_editor(&command)
     {
         // The lines of a pipe are read ahead; an editor would not get them.
-        let note = format!("{outside} opens an editor; use `everfold memory {outside}` elsewhere");
+        let note = format!("{outside} opens an editor; run `everfold memory {outside}` in a shell");
         cx.presenter.note(TextStyle::Yellow, &note);
         return Ok(Flow::GoOn);
     }
@@ -76,8 +77,8 @@ pub(crate) fn tell_waiting(cx: &CommandContext) {
     let dirs =
         setup::builder(&cx.env, &Choices::default()).and_then(|builder| Ok(builder.memory_dirs()?));
     if let Some(waiting) = dirs.ok().and_then(|dirs| dirs.waiting_today()) {
-        let changes = if waiting == 1 { "change waits" } else { "changes wait" };
-        let note = format!("{waiting} {changes} for your word: /memory inbox");
+        let changes = counted(waiting as u64, "change");
+        let note = format!("{changes} waiting for review: /memory inbox");
         cx.presenter.note(TextStyle::Dim, &note);
     }
 }
@@ -132,7 +133,7 @@ pub(crate) fn words(text: &str) -> Vec<String> {
 pub(super) fn stated(kept: &Kept) -> Result<String> {
     match kept {
         Kept::Refused { reason } => Err(anyhow!("nothing was saved: {reason}")),
-        kept => Ok(kept.notice().unwrap_or_else(|| "it is remembered already".to_owned())),
+        kept => Ok(kept.notice().unwrap_or_else(|| "already remembered".to_owned())),
     }
 }
 

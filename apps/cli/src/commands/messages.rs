@@ -31,10 +31,11 @@ pub(super) fn named<'a>(list: &'a [InView], text: &str) -> Result<&'a InView> {
         list.iter().filter(|entry| !text.is_empty() && entry.record.as_str().starts_with(text));
     match (by_start.next(), by_start.count()) {
         (Some(entry), 0) => Ok(entry),
-        (None, _) => Err(anyhow!("no message in view is {text:?}; /messages lists them")),
-        (Some(_), more) => {
-            Err(anyhow!("the ids of {} messages begin with {text:?}; give more of it", more + 1))
-        }
+        (None, _) => Err(anyhow!("no message {text:?} in view; /messages lists them")),
+        (Some(_), more) => Err(anyhow!(
+            "{} messages have an id that begins with {text:?}; give more of it",
+            more + 1
+        )),
     }
 }
 
@@ -45,7 +46,7 @@ pub(super) fn list(cx: &CommandContext) -> Result<Flow> {
 
 fn show(cx: &CommandContext, entries: &[InView]) -> Result<Flow> {
     if entries.is_empty() {
-        cx.presenter.line("there are none")?;
+        cx.presenter.line("no messages")?;
         return Ok(Flow::GoOn);
     }
     let with_ids = !cx.presenter.is_terminal() || cx.presenter.width() >= WIDE;
@@ -135,7 +136,7 @@ pub(super) async fn snip(cx: &mut CommandContext, names: &str) -> Result<Flow> {
             .map_err(anyhow::Error::from),
         (Err(why), _) | (_, Err(why)) => Err(why),
     };
-    let told = |record| format!("taken out of the model's view; /unsnip {record} puts it back");
+    let told = |record| format!("removed from the model's view; /unsnip {record} puts it back");
     tell(cx, done.map(told))
 }
 

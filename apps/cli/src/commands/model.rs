@@ -40,6 +40,6 @@ fn questioned(cx: &CommandContext, name: &str) -> Option<String> {
         return None;
     }
     let names = config.models.table.iter().map(|(name, _)| name);
-    let told = unknown(&format!("there is no model {name} in the table"), nearest(plain, names));
+    let told = unknown(&format!("unknown model {name}"), nearest(plain, names));
     Some(format!("{told} To use it anyway: /model {name} {ANYWAY}"))
 }

@@ -27,19 +27,18 @@ async fn show(cx: &CommandContext) -> Result<()> {
     let (session, presenter) = (&cx.session, &cx.presenter);
     match notes::notes(session).await? {
         Some(file) => presenter.text(&file.text)?,
-        None => presenter.line(
-            "there are no notes yet; they are made while the conversation grows, or by /notes update",
-        )?,
+        None => presenter
+            .line("no notes yet; they are made as the conversation grows, or by /notes update")?,
     }
     let path = notes::notes_path(session).display().to_string();
     let running = session.background().is_running(&QuerySource::SessionMemory);
-    let now = if running { ", being brought up to date" } else { "" };
+    let now = if running { ", being updated" } else { "" };
     Ok(presenter.styled(TextStyle::Dim, &format!("{path}{now}\n"))?)
 }
 
 async fn edit(cx: &CommandContext) -> Result<()> {
     let Some(file) = notes::notes(&cx.session).await? else {
-        cx.presenter.note(TextStyle::Yellow, "there are no notes yet; /notes update makes them");
+        cx.presenter.note(TextStyle::Yellow, "no notes yet; /notes update makes them");
         return Ok(());
     };
     let edited = editor::edit(&file.text, &cx.env.variables, &cx.presenter)?;
@@ -47,14 +46,13 @@ async fn edit(cx: &CommandContext) -> Result<()> {
         return Ok(cx.presenter.line("nothing was changed")?);
     }
     match notes::write_notes(&cx.session, &edited.text, file.expect).await {
-        Ok(()) => Ok(cx.presenter.line("the notes are changed")?),
+        Ok(()) => Ok(cx.presenter.line("the notes were changed")?),
         Err(error) => Err(edited.keep(error.into())),
     }
 }
 
 async fn update(cx: &mut CommandContext) -> Result<()> {
-    cx.presenter
-        .styled(TextStyle::Dim, "bringing the notes up to date; it goes on if you leave\n")?;
+    cx.presenter.styled(TextStyle::Dim, "updating the notes; this continues if you leave\n")?;
     let changed = tokio::select! {
         changed = notes::update_notes(&mut cx.session) => changed?,
         () = cx.stop.cancelled() => return Ok(()),

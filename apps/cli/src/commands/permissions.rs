@@ -39,10 +39,10 @@ fn forget(cx: &mut CommandContext, rule: &str) -> Result<()> {
         Err(why) => cx.presenter.note(TextStyle::Yellow, &why.to_string()),
     }
     if places.is_empty() {
-        let hint = "/permissions lists what there is; rules of settings are changed in their file";
+        let hint = "/permissions lists the rules; those from settings are changed in their file";
         cx.presenter.note(TextStyle::Yellow, &format!("{rule} was not granted here; {hint}"));
         return Ok(());
     }
-    cx.presenter.line(&format!("{rule} is taken back from {}", places.join(" and ")))?;
+    cx.presenter.line(&format!("removed {rule} from {}", places.join(" and ")))?;
     Ok(())
 }

@@ -15,7 +15,7 @@ pub(super) async fn thinking(cx: &mut CommandContext, text: &str) -> Result<Flow
         "on" | "adaptive" => ThinkingWish::Adaptive,
         number => {
             let Ok(tokens) = number.replace(['_', ','], "").parse() else {
-                let usage = "write /thinking default, off, adaptive or a number of tokens";
+                let usage = "usage: /thinking default | off | adaptive | TOKENS";
                 return tell(cx, Err(anyhow!(usage.to_owned())));
             };
             ThinkingWish::Budget(tokens)
@@ -48,7 +48,7 @@ pub(super) async fn effort(cx: &mut CommandContext, text: &str) -> Result<Flow> 
     };
     if text.is_empty() {
         let now = said(params(cx));
-        return tell(cx, Ok(format!("{now}; there are default, {}", EFFORTS.join(", "))));
+        return tell(cx, Ok(format!("{now}; choices: default, {}", EFFORTS.join(", "))));
     }
     let done =
         preferences::set_effort(&mut cx.session, Some(text).filter(|text| *text != "default"))
@@ -75,21 +75,21 @@ pub(super) async fn output_style(cx: &mut CommandContext, text: &str) -> Result<
     }
     let Some(style) = styles.iter().find(|style| style.name.eq_ignore_ascii_case(text)) else {
         let known: Vec<&str> = styles.iter().map(|style| style.name.as_str()).collect();
-        let why = format!("there is no style {text:?}; there are {}", known.join(", "));
+        let why = format!("unknown style {text:?}; choices: {}", known.join(", "));
         return tell(cx, Err(anyhow!(why)));
     };
     preferences::set_output_style(&mut cx.session, &style.name, style.text.as_deref()).await?;
-    tell(cx, Ok(format!("answers are written in the style {}", style.name)))
+    tell(cx, Ok(format!("answers now use the style {}", style.name)))
 }
 
 pub(super) async fn language(cx: &mut CommandContext, text: &str) -> Result<Flow> {
     if text.is_empty() {
         let chosen = preferences::chosen(&cx.session).language;
         let set = cx.session.config().surroundings.language.clone();
-        let now = chosen.or(set).unwrap_or_else(|| "that of the question".to_owned());
+        let now = chosen.or(set).unwrap_or_else(|| "same as the question".to_owned());
         return tell(cx, Ok(format!("language: {now}")));
     }
     let wanted = Some(text).filter(|text| *text != "default");
     preferences::set_language(&mut cx.session, wanted).await?;
-    tell(cx, Ok(format!("language: {}", wanted.unwrap_or("that of the question"))))
+    tell(cx, Ok(format!("language: {}", wanted.unwrap_or("same as the question"))))
 }

@@ -39,6 +39,6 @@ pub(super) async fn add_dir(cx: &mut CommandContext, dir: &str) -> Result<Flow> 
         _ => PathBuf::from(dir),
     };
     let added = directories::add(&mut cx.session, &path).await;
-    let told = added.map(|dir| format!("tools may work in {} too, in this session", dir.display()));
+    let told = added.map(|dir| format!("tools may now work in {} for this session", dir.display()));
     messages::tell(cx, told.map_err(anyhow::Error::from))
 }

@@ -71,7 +71,7 @@ const COMMANDS: &[Command] = &[
     Command {
         names: &["compact"],
         takes: "[--preview] [from N | up-to N] [GUIDANCE]",
-        about: "put a summary in the place of the conversation, or of a part",
+        about: "summarise the conversation, or part of it",
         run: |cx, text| Box::pin(compact::run(cx, text)),
     },
     Command {
@@ -101,7 +101,7 @@ const COMMANDS: &[Command] = &[
     Command {
         names: &["unpin"],
         takes: "[N]",
-        about: "take a pin out",
+        about: "remove a pin",
         run: |cx, name| Box::pin(messages::unpin(cx, name)),
     },
     Command {
@@ -131,13 +131,13 @@ const COMMANDS: &[Command] = &[
     Command {
         names: &["agents"],
         takes: "",
-        about: "the kinds of agents that can be started; /tasks has those that run",
+        about: "the kinds of agents that can be started; /tasks shows the running ones",
         run: |cx, _| Box::pin(async move { listed(cx, &tables::agents(&cx.session)) }),
     },
     Command {
         names: &["plan"],
         takes: "[off]",
-        about: "only read and plan, until you agree to the plan",
+        about: "only read and plan, until you approve the plan",
         run: |cx, text| Box::pin(async move { tasks::plan(cx, text) }),
     },
     Command {
@@ -149,7 +149,7 @@ const COMMANDS: &[Command] = &[
     Command {
         names: &["model"],
         takes: "[NAME]",
-        about: "which model answers, or another from here on",
+        about: "show or switch the model",
         run: |cx, name| Box::pin(model::run(cx, name)),
     },
     Command {
@@ -161,7 +161,7 @@ const COMMANDS: &[Command] = &[
     Command {
         names: &["effort"],
         takes: "[default | low | medium | high | xhigh | max]",
-        about: "how much effort the model is asked for",
+        about: "how much effort the model makes",
         run: |cx, text| Box::pin(preferences::effort(cx, text)),
     },
     Command {
@@ -179,13 +179,13 @@ const COMMANDS: &[Command] = &[
     Command {
         names: &["resume"],
         takes: "[WORDS]",
-        about: "go on with another session",
+        about: "resume another session",
         run: |_, words| Box::pin(async move { Ok(Flow::Choose(words.to_owned())) }),
     },
     Command {
         names: &["memory"],
         takes: "[off | on | list | show | forget | undo | log | inbox …]",
-        about: "look at memories and change them, or do without for now",
+        about: "view and change memories, or turn memory off",
         run: |cx, text| Box::pin(memory::run(cx, text)),
     },
     Command {
@@ -203,7 +203,7 @@ const COMMANDS: &[Command] = &[
     Command {
         names: &["private"],
         takes: "",
-        about: "start a session that nothing is left of",
+        about: "start a private session: nothing is kept",
         run: |cx, _| Box::pin(memory::private(cx)),
     },
     Command {
@@ -223,7 +223,7 @@ const COMMANDS: &[Command] = &[
     Command {
         names: &["mcp"],
         takes: "",
-        about: "servers that bring tools, and how they are",
+        about: "MCP servers and their state",
         run: |cx, _| Box::pin(async move { listed(cx, &tables::servers(&cx.agent)) }),
     },
     Command {
@@ -235,7 +235,7 @@ const COMMANDS: &[Command] = &[
     Command {
         names: &["hooks"],
         takes: "",
-        about: "programs that are run at events, and who set them",
+        about: "hooks, and where they are set",
         run: |cx, _| Box::pin(async move { listed(cx, &tables::hooks(&cx.session)) }),
     },
     Command {
@@ -247,19 +247,19 @@ const COMMANDS: &[Command] = &[
     Command {
         names: &["init"],
         takes: "",
-        about: "let the model write the instruction file of this project",
+        about: "let the model write this project's instruction file",
         run: |cx, _| Box::pin(async move { Ok(Flow::Say(project::init(cx))) }),
     },
     Command {
         names: &["permissions"],
         takes: "[forget RULE]",
-        about: "rules of what tools may do and where they are from; take one back",
+        about: "rules for what tools may do, and where they come from; remove one",
         run: |cx, rest| Box::pin(async move { permissions::run(cx, rest) }),
     },
     Command {
         names: &["config"],
         takes: "[KEY]",
-        about: "settings, their values and who set them",
+        about: "settings, their values and where they are set",
         run: |cx, key| Box::pin(config(cx, key)),
     },
     Command {
@@ -329,8 +329,8 @@ pub(crate) async fn run(cx: &mut CommandContext, text: &str) -> Result<Flow> {
             return Ok(Flow::Say(format!("/{text}")));
         }
         let near = slash::near(cx, name);
-        let told = unknown(&format!("there is no command /{name}"), near.as_deref());
-        cx.presenter.note(TextStyle::Yellow, &format!("{told} /help lists them"));
+        let told = unknown(&format!("unknown command /{name}"), near.as_deref());
+        cx.presenter.note(TextStyle::Yellow, &format!("{told} /help lists the commands"));
         return Ok(Flow::GoOn);
     };
     (command.run)(cx, rest.trim()).await
@@ -373,7 +373,7 @@ async fn export(cx: &mut CommandContext, name: &str) -> Result<Flow> {
     let name = if name.is_empty() { format!("everfold-{id}.md") } else { name.to_owned() };
     let path = std::path::Path::new(&cx.session.config().surroundings.cwd).join(name);
     if !cx.agent.world().transcripts.path(id).exists() {
-        let why = "there is nothing to write: this session has no log yet, or is private";
+        let why = "nothing to export: this session has no log yet, or is private";
         cx.presenter.note(TextStyle::Yellow, why);
         return Ok(Flow::GoOn);
     }

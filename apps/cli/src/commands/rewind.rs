@@ -30,7 +30,7 @@ pub(super) async fn run(cx: &mut CommandContext, text: &str) -> Result<Flow> {
         Some("conversation") => RewindWhat::Conversation,
         Some("files") => RewindWhat::Files,
         Some(_) => {
-            return tell(cx, Err(anyhow!("write {USAGE}")));
+            return tell(cx, Err(anyhow!("usage: {USAGE}")));
         }
     };
     let Some(point) = named(&points, name) else { return unknown(cx, name) };
@@ -44,7 +44,7 @@ pub(super) async fn run(cx: &mut CommandContext, text: &str) -> Result<Flow> {
 }
 
 fn unknown(cx: &CommandContext, name: &str) -> Result<Flow> {
-    tell(cx, Err(anyhow!("there is no point {name:?}; /rewind lists them")))
+    tell(cx, Err(anyhow!("no message {name:?} to go back to; /rewind lists them")))
 }
 
 fn named(points: &[Point], name: &str) -> Option<RecordId> {
@@ -55,7 +55,7 @@ fn named(points: &[Point], name: &str) -> Option<RecordId> {
 
 fn list(cx: &CommandContext, points: &[Point]) -> Result<Flow> {
     if points.is_empty() {
-        return tell(cx, Ok("there is nothing to go back to yet".to_owned()));
+        return tell(cx, Ok("nothing to go back to yet".to_owned()));
     }
     let rows: Vec<Vec<String>> = points
         .iter()
@@ -74,19 +74,19 @@ fn list(cx: &CommandContext, points: &[Point]) -> Result<Flow> {
         })
         .collect();
     cx.presenter.table(&rows)?;
-    cx.presenter.note(TextStyle::Dim, &format!("{USAGE}: going back is to before a message"));
+    cx.presenter.note(TextStyle::Dim, &format!("{USAGE} goes back to before a message"));
     Ok(Flow::GoOn)
 }
 
 fn told(cx: &CommandContext, report: &RewindReport) -> Result<()> {
     let presenter = &cx.presenter;
-    for (word, files) in [("put back", &report.restored), ("removed", &report.removed)] {
+    for (word, files) in [("restored", &report.restored), ("removed", &report.removed)] {
         for path in files {
             presenter.line(&format!("{word} {}", path.display()))?;
         }
     }
     for path in &report.by_hand {
-        let text = format!("{} had been changed by hand; /rewind undoes this step", path.display());
+        let text = format!("{} had been edited by hand; /rewind undoes this step", path.display());
         presenter.note(TextStyle::Yellow, &text);
     }
     for (path, why) in &report.failed {

@@ -45,7 +45,7 @@ pub(crate) fn servers(agent: &Agent) -> Table {
                     let tools = counted(view.tools.len() as u64, "tool");
                     (format!("{tools}, {revision}"), TextStyle::Normal)
                 }
-                ServerState::Down(why) => (format!("not there: {why}"), TextStyle::Red),
+                ServerState::Down(why) => (format!("not available: {why}"), TextStyle::Red),
             };
             let tools: Vec<&str> = view.tools.iter().map(|tool| tool.name.as_str()).collect();
             row(&view.name, state, &view.origin, look, tools.join("\n"))
@@ -57,7 +57,7 @@ pub(crate) fn servers(agent: &Agent) -> Table {
     rows.extend(named.broken.iter().map(|own| {
         row(&own.name, own.reason.clone(), &own.origin, TextStyle::Red, "fix its entry".to_owned())
     }));
-    let empty = "there are none; name one under mcpServers in the settings".to_owned();
+    let empty = "none; add one under mcpServers in the settings".to_owned();
     Table { head: head(["server", "state", "from"]), rows, empty }
 }
 
@@ -76,8 +76,8 @@ pub(crate) fn skills(agent: &Agent) -> Table {
         }
     };
     let rows = config.setups.skills.skills().iter().map(row).collect();
-    let empty = format!("there are none; put one in {}", agent.home().skills().display());
-    Table { head: head(["skill", "what for"]), rows, empty }
+    let empty = format!("none; put one in {}", agent.home().skills().display());
+    Table { head: head(["skill", "purpose"]), rows, empty }
 }
 
 /// Kinds of agents that can be started.
@@ -94,8 +94,8 @@ pub(crate) fn agents(session: &Session) -> Table {
         ..TableRow::default()
     });
     let rows = rows.collect();
-    let empty = "there are none; put one into .claude/agents".to_owned();
-    Table { head: head(["agent", "what for", "model"]), rows, empty }
+    let empty = "none; put one in .claude/agents".to_owned();
+    Table { head: head(["agent", "purpose", "model"]), rows, empty }
 }
 
 /// What is run at events.
@@ -115,8 +115,8 @@ pub(crate) fn hooks(session: &Session) -> Table {
             ..TableRow::default()
         }
     };
-    let empty = "there are none; they are set under `hooks` in the settings".to_owned();
-    let names = ["event", "runs", "only for", "from"];
+    let empty = "none; they are set under `hooks` in the settings".to_owned();
+    let names = ["event", "runs", "matcher", "from"];
     Table { head: head(names), rows: hooks.handlers().map(row).collect(), empty }
 }
 
@@ -141,7 +141,7 @@ pub(crate) fn models(agent: &Agent) -> Table {
     };
     let rows = config.models.table.iter().map(row).collect();
     let names = ["model", "   window", "input $/M", "cached $/M", "output $/M"];
-    Table { head: head(names), rows, empty: "no model is known".to_owned() }
+    Table { head: head(names), rows, empty: "no known models".to_owned() }
 }
 
 /// Settings, their values and who set them.
@@ -160,7 +160,7 @@ pub(crate) fn rules(agent: &Agent) -> Table {
         ..setting(&row, agent)
     };
     let rows = rows.map(named).collect();
-    let empty = "no rules; tools that change something ask".to_owned();
+    let empty = "no rules; tools ask before they change anything".to_owned();
     Table { head: head(["rule", "value", "from"]), rows, empty }
 }
 
@@ -169,7 +169,7 @@ fn setting(row: &Setting, agent: &Agent) -> TableRow {
     let place = agent.home().root().join("settings.json");
     let how = match &row.origin {
         ValueOrigin::Default => format!("to change it: {} in {}", row.key, place.display()),
-        ValueOrigin::Managed(_) => "an administrator set it; it cannot be changed here".to_owned(),
+        ValueOrigin::Managed(_) => "set by an administrator; it cannot be changed here".to_owned(),
         from => format!("to change it: {from}"),
     };
     TableRow {
@@ -224,6 +224,6 @@ fn talks<'a>(entries: impl Iterator<Item = (String, &'a Listed)>) -> Table {
         }
     };
     let rows = entries.map(row).collect();
-    let empty = "there is no other session yet".to_owned();
+    let empty = "no other sessions yet".to_owned();
     Table { head: head(["age", "size", "branch", "title"]), rows, empty }
 }

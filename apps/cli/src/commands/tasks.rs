@@ -34,7 +34,7 @@ pub(super) fn plan(cx: &mut CommandContext, text: &str) -> Result<Flow> {
             plan_mode::stop_planning(&mut cx.session);
             cx.presenter.line("plan mode is off")?;
         }
-        ("off", false) => cx.presenter.line("plan mode is off already")?,
+        ("off", false) => cx.presenter.line("plan mode is already off")?,
         (_, true) => match std::fs::read_to_string(&file) {
             Ok(plan) => cx.presenter.line(plan.trim_end())?,
             Err(_) => cx.presenter.line("plan mode is on; there is no plan yet")?,
@@ -76,16 +76,16 @@ fn list(cx: &CommandContext) -> Result<()> {
 
 fn stop(cx: &CommandContext, id: &str) -> Result<()> {
     let done = cx.session.background().stop(id) || letters::agents(&cx.session).stop(id);
-    let text = if done { format!("{id} is being stopped") } else { none(id) };
+    let text = if done { format!("stopping {id}") } else { none(id) };
     Ok(cx.presenter.line(&text)?)
 }
 
 fn say(cx: &CommandContext, text: &str) -> Result<()> {
     let (id, words) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     let said = if words.trim().is_empty() {
-        format!("what should {id} be told? /tasks say {id} TEXT")
+        format!("usage: /tasks say {id} TEXT")
     } else if letters::agents(&cx.session).say(id, words.trim()) {
-        format!("{id} reads it at its next step")
+        format!("{id} will read it at its next step")
     } else {
         none(id)
     };
@@ -93,7 +93,7 @@ fn say(cx: &CommandContext, text: &str) -> Result<()> {
 }
 
 pub(crate) fn none(id: &str) -> String {
-    format!("nothing called {id} is running; /tasks lists what there is")
+    format!("no task {id} is running; /tasks lists them")
 }
 
 /// What is said of a task while a turn runs: the end of an agent.

@@ -44,7 +44,7 @@ pub(crate) fn read(
     };
     let book = read_bills(files, &options, index.as_deref(), &mut progress);
     for (path, why) in &book.failed {
-        presenter.note(TextStyle::Yellow, &format!("left out: {}: {why}", path.display()));
+        presenter.note(TextStyle::Yellow, &format!("skipped: {}: {why}", path.display()));
     }
     book
 }

@@ -53,7 +53,7 @@ pub(super) fn show(breaks: &[Seen], presenter: &Presenter) -> io::Result<()> {
     let tokens: u64 = breaks.iter().map(|own| own.what.tokens).sum();
     let cost: f64 = breaks.iter().filter_map(|own| own.what.cost).map(|cost| cost.0).sum();
     presenter.line(&format!(
-        "\ncache breaks that nothing had announced: {}, {} tokens, {cost:.4} USD",
+        "\nunexpected cache breaks: {}, {} tokens, {cost:.4} USD",
         breaks.len(),
         grouped(tokens)
     ))?;

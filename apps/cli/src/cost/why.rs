@@ -1,6 +1,7 @@
 //! The sums by which something was done or left (E1), as `everfold cost --why`
 //! and `/cost` show them.
 
+use crate::presenter::counted;
 use crate::presenter::{Presenter, grouped};
 use everfold_kernel::record::{ActSum, ClearTrigger, Cleared, SumVerdict};
 use everfold_kernel::{Decision, Entry, SessionId};
@@ -106,8 +107,8 @@ fn clearing(cleared: &Cleared) -> String {
     };
     let sum = &cleared.sum;
     format!(
-        "{why}: {} results, {} tokens less in {:.1} requests, {} written again",
-        cleared.results.len(),
+        "{why}: {}, {} tokens less in {:.1} requests, {} written again",
+        counted(cleared.results.len() as u64, "result"),
         grouped(sum.cleared_tokens),
         sum.rounds,
         grouped(sum.rewritten_tokens)
@@ -119,7 +120,7 @@ pub(super) fn show(sums: &[Why], most: usize, presenter: &Presenter) -> io::Resu
     if sums.is_empty() {
         return Ok(());
     }
-    presenter.line(&format!("\ndecided by what it costs and saves: {}", sums.len()))?;
+    presenter.line(&format!("\ndecided by cost and savings: {}", sums.len()))?;
     let head = ["when", "what", "costs", "saves", "was", "because"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     rows.extend(sums.iter().rev().take(most).map(Why::row));
@@ -129,7 +130,7 @@ pub(super) fn show(sums: &[Why], most: usize, presenter: &Presenter) -> io::Resu
 /// The same, as many as a command shows that was asked for them.
 pub(super) fn show_all(sums: &[Why], presenter: &Presenter) -> io::Result<()> {
     if sums.is_empty() {
-        return presenter.line("\nnothing was decided by a sum yet");
+        return presenter.line("\nnothing has been decided by cost yet");
     }
     show(sums, SHOWN, presenter)
 }

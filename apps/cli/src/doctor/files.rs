@@ -2,6 +2,7 @@
 //! whether the newest session can be read whole (Q4).
 
 use super::{Finding, Severity};
+use crate::presenter::counted;
 use everfold_agent::Agent;
 use std::path::Path;
 #[cfg(unix)]
@@ -16,7 +17,7 @@ const NAMED: usize = 5;
 pub(super) async fn look(agent: &Agent) -> Vec<Finding> {
     let root = agent.home().root();
     if root.exists() && !root.is_dir() {
-        let message = format!("{} is the home directory, and is not a directory", root.display());
+        let message = format!("Everfold's home {} is not a directory", root.display());
         let fix = "move it away, or set EVERFOLD_HOME";
         return vec![Finding::new(Severity::Error, AREA, message).fix(fix)];
     }
@@ -45,8 +46,9 @@ async fn newest(agent: &Agent) -> Option<Finding> {
     (lost > 0 || loaded.torn_bytes > 0).then(|| {
         let torn = loaded.torn_bytes;
         let message = format!(
-            "the newest session {newest} has {lost} broken lines and {torn} bytes of half a line; \
-             they are skipped when it is resumed"
+            "the newest session {newest} has {} and {torn} bytes of an incomplete line; they \
+             are skipped when it is resumed",
+            counted(lost as u64, "broken line")
         );
         Finding::new(Severity::Info, AREA, message)
     })
@@ -75,12 +77,12 @@ fn open_to_others(root: &Path) -> Vec<Finding> {
         .map(|(path, mode)| {
             let shown = path.display();
             let wanted = if path.is_dir() { "700" } else { "600" };
-            let message = format!("others may use {shown} (mode {:o})", mode & 0o777);
+            let message = format!("other users can access {shown} (mode {:o})", mode & 0o777);
             Finding::new(Severity::Warning, AREA, message).fix(format!("chmod {wanted} '{shown}'"))
         })
         .collect();
     if found.len() > NAMED {
-        let message = format!("others may use {} more files", found.len() - NAMED);
+        let message = format!("other users can access {} more", found.len() - NAMED);
         let fix = format!("chmod -R go= '{}'", root.display());
         findings.push(Finding::new(Severity::Warning, AREA, message).fix(fix));
     }

@@ -26,14 +26,14 @@ const TRAPS: [Trap; 2] = [
         host: HostKind::Claude,
         before: [2, 1, 325],
         is_met: sends_all_tools,
-        what: "sends every tool of every MCP server in full, as the API is reached by ANTHROPIC_BASE_URL",
+        what: "sends every tool of every MCP server in full, because ANTHROPIC_BASE_URL is set",
         fix: "set ENABLE_TOOL_SEARCH=true, or update it",
     },
     Trap {
         host: HostKind::Opencode,
         before: [1, 18, 0],
         is_met: |_| true,
-        what: "keeps no database that can be read: what is said there is not kept",
+        what: "has no readable database: what is said there is not remembered",
         fix: "update it",
     },
 ];
@@ -65,8 +65,10 @@ pub(super) fn look(env: &ProcessEnv, host: HostKind) -> Vec<Finding> {
         .collect();
     let tried = tried_with(host);
     if found.is_empty() && version < tried {
-        let message =
-            format!("{title} is older than what Everfold was tried with, {}", written(tried));
+        let message = format!(
+            "{title} is older than the version Everfold was tested with, {}",
+            written(tried)
+        );
         found.push(Finding::new(Severity::Info, super::hosts::AREA, message));
     }
     found

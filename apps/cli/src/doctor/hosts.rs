@@ -4,6 +4,7 @@
 use super::{Finding, Severity, host_versions};
 use crate::args::Choices;
 use crate::install::{HookState, HostSight, look_at_hosts};
+use crate::presenter::counted;
 use crate::setup::{self, ProcessEnv};
 use everfold_agent::hosts::{Ability, Capability, Delegate, HostKind, HostService};
 use std::fmt::Write as _;
@@ -23,7 +24,8 @@ pub(super) fn look(env: &ProcessEnv, choices: &Choices) -> Vec<Finding> {
     {
         let is_there = sight.is_installed || !sight.programs.is_empty() || sight.plugin.is_some();
         if !is_there {
-            let message = format!("{} is used here, and Everfold is not in it", sight.host.title());
+            let message =
+                format!("{} is used here, but Everfold is not installed in it", sight.host.title());
             let fix = format!("everfold install {}", sight.host.as_str());
             findings.push(Finding::new(Severity::Info, AREA, message).fix(fix));
             continue;
@@ -48,7 +50,7 @@ fn programs(sight: &HostSight) -> Vec<Finding> {
         let shown = path.display();
         let title = sight.host.title();
         let message = match path.canonicalize() {
-            Err(_) => format!("{title} calls {shown}, which is not there"),
+            Err(_) => format!("{title} calls {shown}, which does not exist"),
             Ok(real) if own.as_ref() != Some(&real) => {
                 format!("{title} calls {shown}, a different Everfold")
             }
@@ -67,7 +69,8 @@ fn programs(sight: &HostSight) -> Vec<Finding> {
 
 fn outdated(sight: &HostSight) -> Option<Finding> {
     let path = sight.outdated.as_ref()?.display();
-    let message = format!("{} loads {path}, which another version wrote", sight.host.title());
+    let message =
+        format!("{} loads {path}, which another version of Everfold wrote", sight.host.title());
     let fix = format!("everfold install {}", sight.host.as_str());
     Some(Finding::new(Severity::Warning, AREA, message).fix(fix))
 }
@@ -75,7 +78,7 @@ fn outdated(sight: &HostSight) -> Option<Finding> {
 fn doubled(sight: &HostSight) -> Option<Finding> {
     let plugin = sight.plugin.as_ref().filter(|_| !sight.programs.is_empty())?;
     let message = format!(
-        "{} has Everfold twice: by `install`, and as the plugin {plugin}; its tools are there twice",
+        "{} has Everfold twice: from `install`, and as the plugin {plugin}; its tools appear twice",
         sight.host.title()
     );
     let fix = format!("claude plugin uninstall {plugin}, or everfold uninstall claude");
@@ -87,11 +90,11 @@ fn hooks(sight: &HostSight) -> Option<Finding> {
     let (message, fix) = match sight.hooks {
         HookState::On => return None,
         HookState::Off(key) => (
-            format!("{title} calls no hooks: {key} says so; only the tools are left"),
-            format!("take {key} out of its settings"),
+            format!("{title} runs no hooks because of {key}; only the tools work"),
+            format!("remove {key} from its settings"),
         ),
         HookState::Untrusted => (
-            format!("{title} passes over Everfold's hooks until you have looked at them"),
+            format!("{title} skips Everfold's hooks until you trust them"),
             "start codex, and trust them in /hooks".to_owned(),
         ),
     };
@@ -104,7 +107,7 @@ fn seen(sight: &HostSight, service: &HostService) -> Finding {
     let ago =
         service.last_seen_in(sight.host).and_then(|at| SystemTime::now().duration_since(at).ok());
     if let Some(ago) = ago {
-        let message = format!("{title} last called a hook {}", words(ago));
+        let message = format!("{title} last called a hook {} ago", words(ago));
         return Finding::new(Severity::Info, AREA, message);
     }
     let message = format!("{title} has not called a hook yet");
@@ -114,9 +117,9 @@ fn seen(sight: &HostSight, service: &HostService) -> Finding {
 
 fn words(ago: Duration) -> String {
     match ago.as_secs() {
-        seconds if seconds < HOUR => format!("{} minutes ago", seconds / 60),
-        seconds if seconds < DAY => format!("{} hours ago", seconds / HOUR),
-        seconds => format!("{} days ago", seconds / DAY),
+        seconds if seconds < HOUR => counted(seconds / 60, "minute"),
+        seconds if seconds < DAY => counted(seconds / HOUR, "hour"),
+        seconds => counted(seconds / DAY, "day"),
     }
 }
 
@@ -145,9 +148,9 @@ fn abilities(host: HostKind) -> Finding {
             Ability::No => cannot.push(what.words()),
         }
     }
-    let mut message = format!("{} has a way for: {}", host.title(), can.join(", "));
+    let mut message = format!("{} supports: {}", host.title(), can.join(", "));
     if !cannot.is_empty() {
-        let _ = write!(message, "; none for: {}", cannot.join(", "));
+        let _ = write!(message, "; it does not support: {}", cannot.join(", "));
     }
     Finding::new(Severity::Info, AREA, message)
 }

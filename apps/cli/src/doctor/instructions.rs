@@ -21,8 +21,9 @@ pub(super) async fn look(env: &ProcessEnv) -> Vec<Finding> {
     findings.extend(twice(&chain.start.texts));
     findings.extend(chain.indexes.iter().filter_map(|index| {
         let cut = index.cut.as_deref()?;
-        let message = format!("{} is not shown whole: {cut}", index.path.display());
-        let fix = "everfold dream joins and drops what it can; everfold memory edit for the rest";
+        let message = format!("{} is not shown in full: {cut}", index.path.display());
+        let fix = "`everfold dream` merges and drops what it can; `everfold memory edit` for the \
+                   rest";
         Some(Finding::new(Severity::Warning, "memory", message).fix(fix))
     }));
     findings
@@ -54,8 +55,8 @@ fn twice(texts: &[InstructionText]) -> Vec<Finding> {
                 continue;
             }
             let (one, two) = (earlier.path.display(), later.path.display());
-            let message = format!("{two} repeats {same} of its lines from {one}");
-            let fix = format!("keep them in one; @{one} in the other imports it");
+            let message = format!("{two} repeats {same} lines of {one}");
+            let fix = format!("keep them in one file; @{one} in the other imports it");
             findings.push(Finding::new(Severity::Warning, AREA, message).fix(fix));
         }
     }
@@ -77,7 +78,7 @@ fn finding(row: &InstructionFile) -> Option<Finding> {
             "`everfold trust`, if you know who wrote it",
         ),
         FileFate::TooDeep => (
-            format!("{path} is imported over too many hops, or is one import too many"),
+            format!("{path} is not loaded: imports are too deep or too many here"),
             "import it more directly",
         ),
         FileFate::NotText => {

@@ -3,6 +3,7 @@
 
 use super::{Finding, Severity};
 use crate::args::Choices;
+use crate::presenter::counted;
 use crate::setup::{self, ProcessEnv};
 use anyhow::Result;
 use everfold_agent::memory_dirs::shelf;
@@ -40,7 +41,8 @@ pub(super) fn look(env: &ProcessEnv, choices: &Choices) -> Result<Vec<Finding>> 
     let finding = |message| Finding::new(Severity::Info, AREA, message).fix(fix);
     let mut findings: Vec<Finding> = drifted.into_iter().take(NAMED).map(finding).collect();
     if more > 0 {
-        let message = format!("{more} more names in memories lead nowhere");
+        let message =
+            format!("{} in memories, which point nowhere", counted(more as u64, "more name"));
         findings.push(finding(message));
     }
     Ok(findings)

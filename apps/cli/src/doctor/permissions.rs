@@ -26,10 +26,10 @@ pub(super) fn look(agent: &Agent) -> Vec<Finding> {
     if permissions.default_mode == Some(PermissionMode::BypassPermissions) {
         let from = origin("/permissions/defaultMode");
         let message = format!(
-            "every session starts in {}{from}: nothing is asked before it is done",
+            "every session starts in {}{from}: tools run without asking",
             PermissionMode::BypassPermissions.as_str()
         );
-        let fix = "take permissions.defaultMode out, or set it to acceptEdits; pass \
+        let fix = "remove permissions.defaultMode, or set it to acceptEdits; pass \
                    --permission-mode for the one session that needs it";
         findings.push(Finding::new(Severity::Warning, AREA, message).fix(fix));
     }
@@ -37,7 +37,7 @@ pub(super) fn look(agent: &Agent) -> Vec<Finding> {
         if let Some((why, instead)) = too_wide(rule) {
             let from = origin(&format!("/permissions/allow/{at}"));
             let message = format!("the rule {rule:?} allows {why}{from}");
-            let fix = format!("take it out of permissions.allow, or write {instead}");
+            let fix = format!("remove it from permissions.allow, or write {instead}");
             findings.push(Finding::new(Severity::Warning, AREA, message).fix(fix));
         }
     }
@@ -45,9 +45,12 @@ pub(super) fn look(agent: &Agent) -> Vec<Finding> {
         let home = agent.home().root().parent();
         if is_everything(directory, home) {
             let from = origin(&format!("/permissions/additionalDirectories/{at}"));
-            let message =
-                format!("{directory:?} is an additional directory{from}: all below it may be read");
-            let fix = "name the directories that are needed in permissions.additionalDirectories";
+            let message = format!(
+                "{directory:?} is an additional directory{from}: everything in it may be \
+                         read"
+            );
+            let fix = "list only the directories that you need in \
+                       permissions.additionalDirectories";
             findings.push(Finding::new(Severity::Warning, AREA, message).fix(fix));
         }
     }
@@ -68,17 +71,17 @@ fn too_wide(rule: &str) -> Option<(String, &'static str)> {
             let program = Path::new(words.trim()).file_name()?.to_str()?;
             RUN_ANYTHING.contains(&program).then(|| {
                 let why = format!("every command, because {program} runs what it is given");
-                (why, "the whole command that is meant")
+                (why, "the full command that you mean")
             })
         }
         tool if CHANGING.contains(&tool) && matches!(inside, "//**" | "//*" | "~/**" | "~/*") => {
-            let whose = if inside.starts_with('~') { "your home" } else { "this machine" };
-            Some((format!("changes of any file of {whose}"), "Edit(src/**) and the like"))
+            let whose = if inside.starts_with('~') { "in your home" } else { "on this machine" };
+            Some((format!("changes to any file {whose}"), "Edit(src/**) and the like"))
         }
         "WebFetch" if everything || inside == "domain:*" => {
             Some(("requests to any host".into(), "WebFetch(domain:docs.rs) and the like"))
         }
-        "*" => Some(("every tool".into(), "the tools that are meant")),
+        "*" => Some(("every tool".into(), "the tools that you mean")),
         _ => None,
     }
 }

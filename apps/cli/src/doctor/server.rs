@@ -54,7 +54,7 @@ fn choice(agent: &Agent, served: &Served) -> Option<Finding> {
         (None, Some(only)) => only.to_owned(),
         (None, None) if served.models.is_empty() => return None,
         (None, None) => {
-            let message = "none of its models is chosen".to_owned();
+            let message = "none of its models is selected".to_owned();
             return Some(warn(message).fix("use --model NAME, or set \"model\" in your settings"));
         }
     };
@@ -65,7 +65,7 @@ fn choice(agent: &Agent, served: &Served) -> Option<Finding> {
             Some(warn(message).fix("use --model with one of those above"))
         }
         Some(own) if own.window.is_none() => {
-            let message = format!("the window of {model} is not known");
+            let message = format!("the window of {model} is unknown");
             let fix = match served.kind {
                 ServerKind::Ollama => "set OLLAMA_CONTEXT_LENGTH where Ollama runs",
                 _ => "set EVERFOLD_CONTEXT_WINDOW to what the server was started with",

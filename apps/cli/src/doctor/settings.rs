@@ -54,13 +54,13 @@ fn models(agent: &Agent) -> Vec<Finding> {
     for model in names {
         let spec = config.models.table.spec(model);
         if spec.window.is_none() {
-            let message = format!("the model {model} is not known; its window is a guess");
+            let message = format!("unknown model {model}; its window is a guess");
             let fix = format!("set everfold.models.\"{model}\".window, or correct the name");
             findings.push(Finding::new(Severity::Warning, "model", message).fix(fix));
         }
         if spec.prices.is_none() {
             let message = format!("the model {model} has no price; its cost is not counted");
-            let fix = format!("set everfold.prices.\"{model}\" (USD for a million tokens)");
+            let fix = format!("set everfold.prices.\"{model}\" (USD per million tokens)");
             findings.push(Finding::new(Severity::Info, "model", message).fix(fix));
         }
     }

@@ -40,7 +40,7 @@ fn plugins(agent: &Agent) -> Vec<Finding> {
         Finding::new(Severity::Info, PLUGINS, message)
     });
     let broken = found.problems.iter().map(|problem| {
-        let fix = "fix it, or switch it off in enabledPlugins";
+        let fix = "fix it, or turn it off in enabledPlugins";
         Finding::new(Severity::Warning, PLUGINS, problem).fix(fix)
     });
     there.chain(broken).collect()
@@ -68,12 +68,12 @@ async fn servers(agent: &Agent) -> Vec<Finding> {
         let (name, tools) = (&view.name, counted(view.tools.len() as u64, "tool"));
         findings.push(match &view.state {
             ServerState::Up(revision) => {
-                let message = format!("{name} is there: {tools}, protocol {revision}");
+                let message = format!("{name} is connected: {tools}, protocol {revision}");
                 Finding::new(Severity::Info, SERVERS, message)
             }
             ServerState::Down(why) => {
-                let message = format!("{name} is not there ({}): {why}", view.origin);
-                let fix = "start its command by hand, or take it out of mcpServers";
+                let message = format!("{name} is not available ({}): {why}", view.origin);
+                let fix = "run its command by hand, or remove it from mcpServers";
                 Finding::new(Severity::Warning, SERVERS, message).fix(fix)
             }
             ServerState::Idle | ServerState::Connecting => {
@@ -88,17 +88,16 @@ async fn servers(agent: &Agent) -> Vec<Finding> {
 fn sandbox(agent: &Agent) -> Vec<Finding> {
     let SandboxState::Missing(why) = agent.world().shell.sandbox() else {
         let message = "shell commands of background agents run in a sandbox: no network, writing \
-                       only where they work, credentials out of sight";
+                       only where they work, credentials hidden";
         return vec![Finding::new(Severity::Info, PLATFORM, message)];
     };
     let message = format!(
-        "there is no sandbox here ({why}); background agents cannot run shell commands, and yours \
-         are held by permissions alone"
+        "no sandbox available ({why}); background agents cannot run shell commands, and yours are \
+         limited by permissions alone"
     );
     let mut findings = vec![Finding::new(Severity::Info, PLATFORM, message)];
     if agent.settings().settings.everfold.sandbox.enabled {
-        let message =
-            "everfold.sandbox is on but not available: every shell command is asked about";
+        let message = "everfold.sandbox is on but not available: every shell command asks first";
         let fix = "install bubblewrap or allow user namespaces (Linux 6.2 or newer with Landlock), \
                    or set everfold.sandbox.enabled to false";
         findings.push(Finding::new(Severity::Warning, PLATFORM, message).fix(fix));
@@ -123,9 +122,9 @@ fn hooks(agent: &Agent) -> Vec<Finding> {
         };
         let mend = "fix its path or remove it".to_owned();
         let (wrong, fix) = match unfit(Path::new(program))? {
-            Unfit::Gone => ("is not there", mend),
+            Unfit::Gone => ("does not exist", mend),
             Unfit::Directory => ("is a directory", mend),
-            Unfit::NotExecutable => ("may not be executed", format!("chmod +x '{program}'")),
+            Unfit::NotExecutable => ("is not executable", format!("chmod +x '{program}'")),
         };
         let (event, origin) = (event.name(), &handler.origin);
         let message = format!("the {event} hook starts {program}, which {wrong} ({origin})");

@@ -41,7 +41,8 @@ pub(super) async fn look(agent: &Agent) -> Vec<Finding> {
             continue;
         }
         let message = format!(
-            "session {} cost {:.2} USD, of which {avoidable:.2} could have been saved; most: {}",
+            "session {} cost {:.2} USD, of which {avoidable:.2} could have been saved; main \
+             cause: {}",
             glimpse.session, lane.totals.usd, worst.what
         );
         let fix = format!("everfold replay {} --why", glimpse.session);

@@ -54,7 +54,7 @@ impl Piped {
             Need::All => receiver.recv().unwrap_or_default(),
             Need::IfAny => match receiver.recv_timeout(PATIENCE) {
                 Err(RecvTimeoutError::Timeout) => {
-                    let note = "nothing came from standard input; going on without it";
+                    let note = "nothing came from standard input; continuing without it";
                     return Ok(Self { note: Some(note.into()), ..Self::default() });
                 }
                 message => message.unwrap_or_default(),
@@ -83,7 +83,7 @@ impl Piped {
     fn from_bytes(bytes: &[u8]) -> Result<Self> {
         if bytes.len() as u64 > MOST_BYTES {
             let message = format!("standard input has more than {MOST_BYTES} bytes");
-            return Err(Usage::new(message, "write it to a file and name that").into());
+            return Err(Usage::new(message, "write it to a file and name that file").into());
         }
         let text = String::from_utf8_lossy(bytes).into_owned();
         let broken = std::str::from_utf8(bytes).is_err();

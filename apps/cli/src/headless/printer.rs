@@ -121,7 +121,7 @@ impl Printer {
             }
         }
         if *outcome.reason() == EndReason::OutputLimit {
-            let note = "note: the answer was cut at its limit of tokens; go on with --continue";
+            let note = "note: the answer was cut off at the token limit; resume with --continue";
             self.presenter.note(TextStyle::Yellow, note);
         }
         if let Some(failure) = outcome.failure() {

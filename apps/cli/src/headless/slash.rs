@@ -28,12 +28,12 @@ pub(super) fn wanted<'a>(cx: &CommandContext, prompt: &'a str) -> Result<Wanted<
         Slash::Command => Ok(Wanted::Command(line)),
         Slash::Prompt => Ok(Wanted::Words),
         Slash::OnlyTalking => {
-            let message = format!("/{name} is for conversations");
+            let message = format!("/{name} only works in a conversation");
             Err(Usage::new(message, "start one with `everfold`").into())
         }
         Slash::Unknown { near } => {
-            let message = unknown(&format!("there is no command /{name}"), near.as_deref());
-            let hint = "to say it to the model, put another word before the slash";
+            let message = unknown(&format!("unknown command /{name}"), near.as_deref());
+            let hint = "to send it to the model, put another word before the slash";
             Err(Usage::new(message, hint).into())
         }
     }

@@ -31,7 +31,7 @@ pub(super) fn write(changes: &[Change]) -> Result<()> {
         let path = &change.path;
         let written = match read(path) {
             Ok(now) if now != change.now => {
-                let message = format!("{} was changed in this moment", path.display());
+                let message = format!("{} changed in the meantime", path.display());
                 Err(Refusal::new(message, "try again").into())
             }
             Ok(_) => set(path, change.then.as_deref()),
@@ -67,7 +67,7 @@ pub(super) fn read(path: &Path) -> Result<Option<String>> {
         }
         Ok(about) if !about.is_file() || about.len() > MAX_BYTES => {
             let message = format!("{} is not a file that can be changed", path.display());
-            return Err(Refusal::new(message, "see what it is").into());
+            return Err(Refusal::new(message, "check what it is").into());
         }
         Ok(_) => {}
     }

@@ -104,8 +104,7 @@ impl Host {
     /// What the person has to do in it before all of it works.
     pub(super) fn next_step(self) -> Option<&'static str> {
         matches!(self, Self::Codex).then_some(
-            "Codex runs new hooks only after you have looked at them: start it, and trust them \
-             in /hooks",
+            "Codex runs new hooks only once you trust them: start it, and trust them in /hooks",
         )
     }
 

@@ -30,13 +30,13 @@ impl Fitter<'_> {
             return self.observing();
         }
         if args.host != Host::Claude {
-            let hint = "leave --observe out; the others have no such switch";
+            let hint = "leave out --observe; the other agents have no such option";
             return Err(Usage::new("only Claude Code's requests can be observed", hint).into());
         }
         match self.value_now()? {
             Some(other) if other != self.value() => {
-                let message = format!("{VARIABLE} is set to {other} already; nothing was changed");
-                Err(Refusal::new(message, "take it out of Claude Code's settings first").into())
+                let message = format!("{VARIABLE} is already set to {other}; nothing was changed");
+                Err(Refusal::new(message, "remove it from Claude Code's settings first").into())
             }
             _ => Ok(Observing::On),
         }

@@ -34,9 +34,8 @@ impl Refused {
             Self::NotJson(broken) => {
                 let place = place(text, broken.at);
                 let wanted = broken.wanted;
-                let message = format!(
-                    "{path} is not JSON: {wanted} was expected {place}; nothing was changed"
-                );
+                let message =
+                    format!("{path} is not JSON: expected {wanted} {place}; nothing was changed");
                 Refusal::new(message, fix)
             }
             Self::NotToml { at, said } => {
@@ -48,10 +47,10 @@ impl Refused {
             }
             Self::InTheWay(key) => {
                 let message = format!(
-                    "{path} has {key} in a form that nothing can be added to; nothing was changed"
+                    "{path} has {key} in a form that cannot be added to; nothing was changed"
                 );
                 let guide = host.as_str();
-                let hint = format!("change it by hand; docs/guide/{guide}.md says what goes there");
+                let hint = format!("edit it by hand; docs/guide/{guide}.md says what goes there");
                 Refusal::new(message, hint)
             }
         }

@@ -79,10 +79,10 @@ impl Fitter<'_> {
         if moved.is_empty() {
             return;
         }
-        let verb = if dry_run { "would come" } else { "came" };
+        let verb = if dry_run { "would move" } else { "moved" };
         let note = format!(
-            "{} {verb} along into Claude Code's directories, {} became part of others there; \
-             `everfold memory log` shows it, and `undo` takes it back",
+            "{verb} {} to Claude Code's directories and merged {} with others there; \
+             `everfold memory log` shows it, and `undo` undoes it",
             counted(moved.added.len() as u64, "memory"),
             moved.merged.len()
         );

@@ -26,7 +26,7 @@ pub(super) async fn put(
             tokio::select! {
                 answer = elicitation::fill(presenter, lines, &asked) => open.answer(answer?),
                 () = open.voided() => {
-                    presenter.note(TextStyle::Yellow, "the server does not wait for it any more");
+                    presenter.note(TextStyle::Yellow, "the server is no longer waiting for it");
                 }
             }
         }
@@ -67,9 +67,9 @@ async fn ask(
         if matches!(line.trim().to_lowercase().as_str(), "p" | "project") {
             match agent.keep_rule(rule) {
                 Ok(path) => {
-                    presenter.styled(TextStyle::Dim, &format!("kept in {}\n", path.display()))?;
+                    presenter.styled(TextStyle::Dim, &format!("saved in {}\n", path.display()))?;
                 }
-                Err(why) => presenter.note(TextStyle::Yellow, &format!("only for now: {why}")),
+                Err(why) => presenter.note(TextStyle::Yellow, &format!("this session only: {why}")),
             }
             return Ok(PermissionAnswer::AllowAlways);
         }

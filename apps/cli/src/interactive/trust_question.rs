@@ -26,8 +26,7 @@ pub(crate) async fn ask(
     }
     let imports = repository.outside_imports().await;
     let root = repository.trust().root().display();
-    presenter
-        .styled(TextStyle::Bold, &format!("{root} brings things that act by themselves:\n"))?;
+    presenter.styled(TextStyle::Bold, &format!("{root} has things that run on their own:\n"))?;
     presenter.table(&trust::rows(repository.trust(), &imports))?;
     presenter.line("They run with your rights. Trust them only if you know who wrote them.")?;
     loop {
@@ -40,7 +39,7 @@ pub(crate) async fn ask(
         let Some(verdict) = verdict(&line) else { continue };
         repository.say(verdict, Timestamp::now()).await?;
         let done = match verdict {
-            TrustDecision::Trusted => "trusted; a change asks again",
+            TrustDecision::Trusted => "trusted; any change asks again",
             TrustDecision::Declined => "they stay off; `everfold trust` turns them on",
         };
         presenter.styled(TextStyle::Dim, &format!("{done}\n"))?;

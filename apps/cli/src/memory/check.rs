@@ -46,7 +46,7 @@ impl Bench<'_> {
             self.presenter.line(&format!("{}: {issue}", tier.as_str()))?;
         }
         if found.is_empty() {
-            self.presenter.line("nothing is wrong")?;
+            self.presenter.line("no problems found")?;
         } else if !fix && found.iter().any(|(_, issue)| issue.is_mendable()) {
             self.presenter.note(TextStyle::Dim, "to fix the index: `everfold memory check --fix`");
         }

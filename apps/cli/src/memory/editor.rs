@@ -60,7 +60,7 @@ pub(crate) fn edit(
     let set = |name: &&str| variables.get(*name).filter(|value| !value.trim().is_empty());
     let editor = ["VISUAL", "EDITOR"].iter().find_map(set).map_or("vi", String::as_str);
     let named = tempfile::Builder::new().prefix("everfold-").suffix(".md").tempfile();
-    let mut file = named.context("a file to edit could not be made")?;
+    let mut file = named.context("a file to edit could not be created")?;
     file.write_all(text.as_bytes())?;
     file.flush()?;
     let hint = "set EDITOR to a program that waits until you are done";

@@ -30,7 +30,7 @@ impl Bench<'_> {
             return Ok(Presenter::json(&rows?)?);
         }
         if all.is_empty() {
-            return Ok(self.presenter.line("nothing was changed yet")?);
+            return Ok(self.presenter.line("no changes yet")?);
         }
         if !args.diff {
             let rows: Vec<Vec<String>> =
@@ -88,7 +88,7 @@ impl Bench<'_> {
             }
         };
         let head = ["#", "when", "where", "who", "what", "files"].map(str::to_owned).to_vec();
-        let empty = "nothing was changed yet".to_owned();
+        let empty = "no changes yet".to_owned();
         Ok(Table { head, rows: all.iter().map(row).collect(), empty })
     }
 
@@ -151,7 +151,7 @@ impl Bench<'_> {
             (None, Some(scope), None) => self.there(scope)?,
             (None, None, None) => self.there(self.last_changed()?)?,
         };
-        let by = self.person("taken back by hand");
+        let by = self.person("undone by hand");
         let (done, what) = match (&args.to, args.entry) {
             (Some(date), _) => {
                 let at = moment(date)?;
@@ -178,10 +178,10 @@ impl Bench<'_> {
             }))?);
         }
         let Some(done) = done else {
-            return Ok(self.presenter.line("nothing had to be changed")?);
+            return Ok(self.presenter.line("nothing to change")?);
         };
-        self.presenter.line(&format!("took back {what}"))?;
-        let redo = format!("to do it again: `everfold memory undo {done}{}`", tier.flag());
+        self.presenter.line(&format!("undid {what}"))?;
+        let redo = format!("to redo it: `everfold memory undo {done}{}`", tier.flag());
         self.presenter.note(TextStyle::Dim, &redo);
         Ok(())
     }
@@ -190,7 +190,7 @@ impl Bench<'_> {
     fn there(&self, tier: Tier) -> Result<(Tier, Store)> {
         self.existing(tier)?.map(|store| (tier, store)).ok_or_else(|| {
             let hint = "`everfold memory add` makes one";
-            Refusal::new("there are no memories, and nothing to take back", hint).into()
+            Refusal::new("no memories, and nothing to undo", hint).into()
         })
     }
 
@@ -204,8 +204,8 @@ impl Bench<'_> {
         }
         if found.len() > 1 {
             let places: Vec<&str> = found.iter().map(|(tier, _)| tier.as_str()).collect();
-            let message = format!("{entry} is an entry of several places: {}", places.join(", "));
-            return Err(Usage::new(message, "say which one with --scope").into());
+            let message = format!("several histories have an entry {entry}: {}", places.join(", "));
+            return Err(Usage::new(message, "choose one with --scope").into());
         }
         found.pop().ok_or_else(|| no_entry(entry))
     }
@@ -224,7 +224,7 @@ fn newest_that_holds(store: &Store) -> Result<EntryId> {
         }
     }
     let hint = "`everfold memory log` shows what was changed";
-    Err(Refusal::new("there is nothing to take back", hint).into())
+    Err(Refusal::new("nothing to undo", hint).into())
 }
 
 /// The store's refusal, with the flag that overrides it.
@@ -233,15 +233,14 @@ fn conflict(error: everfold_memory_store::Error) -> anyhow::Error {
     let message = error.to_string();
     match error {
         Error::Conflict { .. } => {
-            Refusal::new(message, "`everfold memory log` shows it; --force takes it back too")
-                .into()
+            Refusal::new(message, "`everfold memory log` shows it; --force undoes it too").into()
         }
         error => everfold_agent::Error::from(error).into(),
     }
 }
 
 fn no_entry(entry: u64) -> anyhow::Error {
-    let hint = "`everfold memory log` shows those that are";
+    let hint = "`everfold memory log` lists the entries";
     Refusal::new(format!("the history has no entry {entry}"), hint).into()
 }
 

@@ -87,11 +87,11 @@ impl Bench<'_> {
         self.presenter.line(&format!("{verb} {memories} from {files}"))?;
         for skipped in &outcome.skipped {
             let word = |key: &str| skipped.get(key).and_then(Value::as_str).unwrap_or_default();
-            let note = format!("left out: {} ({}): {}", word("name"), word("from"), word("reason"));
+            let note = format!("skipped: {} ({}): {}", word("name"), word("from"), word("reason"));
             self.presenter.note(TextStyle::Yellow, &note);
         }
         if !outcome.proposed.is_empty() && !args.dry_run {
-            let hint = "`everfold memory inbox` shows them, and takes your yes or no";
+            let hint = "`everfold memory inbox` shows them, to accept or reject";
             self.presenter.note(TextStyle::Dim, hint);
         }
         Ok(())
@@ -110,7 +110,8 @@ impl Bench<'_> {
                 let before = files.len();
                 collect(&place, 0, &mut files);
                 if files.len() == before {
-                    let message = format!("{} has nothing that could be memories", place.display());
+                    let message =
+                        format!("{} has nothing that could become a memory", place.display());
                     let hint = "name a Markdown or JSONL file, a folder of them, claude or codex";
                     return Err(Usage::new(message, hint).into());
                 }
@@ -145,8 +146,8 @@ impl Bench<'_> {
             Err(error) => error.kind() == std::io::ErrorKind::NotFound,
         };
         if !is_empty {
-            let message = format!("{} is there already, and not an empty folder", dir.display());
-            return Err(Refusal::new(message, "name one that is empty, or not there").into());
+            let message = format!("{} already exists and is not an empty folder", dir.display());
+            return Err(Refusal::new(message, "name an empty or new folder").into());
         }
         let mut written = Vec::new();
         for (tier, store) in self.stores(args.scope)? {
@@ -201,7 +202,7 @@ fn propose(
     }
     match service.keep(&proposal)? {
         Kept::Proposed { memory, id } if !outcome.waiting.insert((memory.scope.as_str(), id)) => {
-            let reason = format!("{} waits in the inbox already", memory.id());
+            let reason = format!("{} is already in the inbox", memory.id());
             outcome.skip(&piece.name, file, &reason);
         }
         Kept::Proposed { memory, id } => outcome.proposed.push(json!({
@@ -222,7 +223,7 @@ fn propose(
 }
 
 fn says_already(id: &str) -> String {
-    format!("{id} says it already")
+    format!("{id} already says this")
 }
 
 fn export_tier(tier: Tier, store: &Store, dir: &Path, written: &mut Vec<PathBuf>) -> Result<()> {

@@ -53,7 +53,7 @@ impl Bench<'_> {
             return Ok(Presenter::json(&rows)?);
         }
         if all.is_empty() {
-            return Ok(self.presenter.line("nothing waits in the inbox")?);
+            return Ok(self.presenter.line("nothing is waiting for review")?);
         }
         let rows: Vec<Vec<String>> = all
             .iter()
@@ -90,7 +90,7 @@ impl Bench<'_> {
         };
         let rows = self.all_waiting(None)?.iter().map(row).collect();
         let head = ["#", "where", "age", "who", "what"].map(str::to_owned).to_vec();
-        Ok(Table { head, rows, empty: "nothing waits in the inbox".to_owned() })
+        Ok(Table { head, rows, empty: "nothing is waiting for review".to_owned() })
     }
 
     /// The store that a proposal waits in.
@@ -104,12 +104,12 @@ impl Bench<'_> {
             }
         }
         if found.len() > 1 {
-            let message = format!("{id} waits in more than one inbox");
+            let message = format!("{id} is in more than one inbox");
             return Err(Usage::new(message, "say which with --scope").into());
         }
         found.pop().ok_or_else(|| {
-            let hint = "`everfold memory inbox` shows those that wait";
-            Refusal::new(format!("no proposal {id} waits in the inbox"), hint).into()
+            let hint = "`everfold memory inbox` lists what is waiting";
+            Refusal::new(format!("no proposal {id} in the inbox"), hint).into()
         })
     }
 
@@ -137,7 +137,7 @@ impl Bench<'_> {
         let diffs: Vec<FileDiff> = previews.iter().map(|preview| preview.diff.clone()).collect();
         self.show_diffs(&diffs)?;
         for preview in previews.iter().filter(|preview| preview.is_stale) {
-            let note = format!("{} was changed since this was proposed", preview.diff.path);
+            let note = format!("{} has changed since this was proposed", preview.diff.path);
             self.presenter.note(TextStyle::Yellow, &note);
         }
         let flag = tier.flag();
@@ -187,7 +187,7 @@ impl Bench<'_> {
         if chosen.json {
             Presenter::json(&rows)?;
         } else if rows.is_empty() {
-            self.presenter.line("nothing waits in the inbox")?;
+            self.presenter.line("nothing is waiting for review")?;
         }
         Ok(if failed { ExitCode::from(crate::failure::FAILED) } else { ExitCode::SUCCESS })
     }
@@ -203,7 +203,7 @@ impl Bench<'_> {
                 if matches!(error, Error::Stale { .. }) {
                     let hint = format!(
                         "`everfold memory inbox show {id}{0}` shows it; `accept {id}{0} --force` \
-                         makes the change all the same, `edit` starts from what is there now",
+                         makes the change anyway, `edit` starts from what is there now",
                         tier.flag()
                     );
                     self.presenter.note(TextStyle::Dim, &hint);
@@ -234,7 +234,7 @@ impl Bench<'_> {
             let value = json!({"id": id, "scope": tier.as_str(), "path": path, "changed": changed});
             return Ok(Presenter::json(&value)?);
         }
-        let done = if changed { "changed" } else { "left as it was:" };
+        let done = if changed { "changed" } else { "unchanged:" };
         self.presenter.line(&format!("{done} proposal {id}"))?;
         let hint = format!("to accept it: `everfold memory inbox accept {id}{}`", tier.flag());
         self.presenter.note(TextStyle::Dim, &hint);
@@ -276,7 +276,7 @@ fn editable(proposal: &Proposal, file: Option<&str>) -> Result<(TopicPath, Strin
     if found.len() > 1 {
         let names: Vec<&str> = found.iter().map(|(path, _)| path.as_str()).collect();
         let message = format!("proposal {} writes {}", proposal.id, names.join(", "));
-        return Err(Usage::new(message, "say which one is to be edited").into());
+        return Err(Usage::new(message, "say which one to edit").into());
     }
     found.pop().map(|(path, text)| (path.clone(), text)).ok_or_else(|| {
         let hint = "accept or reject it as it is";

@@ -65,15 +65,15 @@ fn choose(name: &str, all: Vec<(Tier, TopicHead)>) -> Result<(Tier, TopicHead)> 
             let shown: Vec<&str> = several.iter().take(NAMED).map(String::as_str).collect();
             let more = if several.len() > NAMED { ", …" } else { "" };
             let message =
-                format!("{name:?} is {} memories: {}{more}", several.len(), shown.join(", "));
-            Err(Usage::new(message, "write more of the name, or say --scope").into())
+                format!("{name:?} matches {} memories: {}{more}", several.len(), shown.join(", "));
+            Err(Usage::new(message, "give more of the name, or add --scope").into())
         }
     }
 }
 
 fn not_there(name: &str) -> anyhow::Error {
-    let hint = "`everfold memory list` shows those that are";
-    Refusal::new(format!("there is no memory {name:?}"), hint).into()
+    let hint = "`everfold memory list` lists them";
+    Refusal::new(format!("no memory {name:?}"), hint).into()
 }
 
 /// A way to compare a path and a title with what was typed.

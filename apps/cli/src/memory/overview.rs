@@ -45,7 +45,7 @@ impl Bench<'_> {
     pub(super) fn memories(&self) -> Result<Table> {
         let rows = self.rows(None)?.iter().map(|row| self.shown(row)).collect();
         let head = ["memory", "type", "where", "age", "used", "what it says"];
-        let empty = "no memories yet; they come with the work, or with # and a sentence";
+        let empty = "no memories yet; they come as you work, or with # and a sentence";
         Ok(Table { head: head.map(str::to_owned).to_vec(), rows, empty: empty.to_owned() })
     }
 

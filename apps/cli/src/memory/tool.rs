@@ -30,7 +30,7 @@ impl Bench<'_> {
             count += 1;
         }
         if count == 0 {
-            return Err(usage("there is nothing on standard input"));
+            return Err(usage("standard input is empty"));
         }
         Ok(ExitCode::SUCCESS)
     }

@@ -20,7 +20,7 @@ impl Bench<'_> {
         let kind = MemoryType::from(args.kind);
         for (flag, value) in [("--name", &args.name), ("--description", &args.description)] {
             if value.trim().is_empty() {
-                return Err(Usage::new(format!("{flag} is empty"), "say it in words").into());
+                return Err(Usage::new(format!("{flag} is empty"), "give it some text").into());
             }
         }
         let piped = editor::piped()?;
@@ -66,7 +66,7 @@ impl Bench<'_> {
         let missing = kind.missing_parts(body);
         if !missing.is_empty() && matches!(kept, Kept::Saved { .. }) {
             let parts = missing.join(" and ");
-            let note = format!("a {} memory is more use with {parts}", kind.as_str());
+            let note = format!("a {} memory is more useful with {parts}", kind.as_str());
             self.presenter.note(TextStyle::Dim, &note);
         }
         self.kept(&kept, args.json)
@@ -114,7 +114,7 @@ impl Bench<'_> {
             let value = json!({"path": path, "scope": tier.as_str(), "entry": null});
             return Ok(Presenter::json(&value)?);
         }
-        Ok(self.presenter.line(&format!("{path} is as it was"))?)
+        Ok(self.presenter.line(&format!("{path} is unchanged"))?)
     }
 
     pub(super) fn forget(&self, named: &Named) -> Result<()> {
@@ -185,13 +185,13 @@ impl Bench<'_> {
         }
         match kept.notice() {
             Some(notice) => self.presenter.line(&notice)?,
-            None => self.presenter.line(&format!("{} says it already", memory.id()))?,
+            None => self.presenter.line(&format!("{} already says this", memory.id()))?,
         }
         for ended in ended {
             self.presenter.note(TextStyle::Dim, &format!("no longer holds: {ended}"));
         }
         if let Some(hint) = kept.hint() {
-            let what = if state == "waiting" { "to take it over" } else { "to take it back" };
+            let what = if state == "waiting" { "to accept it" } else { "to undo it" };
             self.presenter.note(TextStyle::Dim, &format!("{what}: `{hint}`"));
         }
         Ok(())
@@ -199,7 +199,7 @@ impl Bench<'_> {
 
     pub(super) fn undo_hint(&self, tier: Tier, entry: Option<EntryId>) {
         if let Some(entry) = entry {
-            let hint = format!("to take it back: `everfold memory undo {entry}{}`", tier.flag());
+            let hint = format!("to undo it: `everfold memory undo {entry}{}`", tier.flag());
             self.presenter.note(TextStyle::Dim, &hint);
         }
     }

@@ -33,8 +33,8 @@ pub(super) async fn files(
         }
     }
     if files.is_empty() {
-        let message = "no transcript was found";
-        let hint = "name .jsonl files, directories that have them, or sessions by their id";
+        let message = "no transcripts found";
+        let hint = "name .jsonl files, directories of them, or session ids";
         return Err(Usage::new(message, hint).into());
     }
     Ok(files)

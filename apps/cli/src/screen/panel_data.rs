@@ -108,7 +108,7 @@ mod tests {
         let newest = changes.first().unwrap().id.clone();
         side.run(&format!("memory diff {newest}"), TextPage::nowhere()).await.unwrap();
         let gone = side.run("memory forget 'no such' --scope project", TextPage::nowhere()).await;
-        assert!(gone.unwrap_err().to_string().contains("there is no memory"));
+        assert!(gone.unwrap_err().to_string().contains("no memory"));
         assert!(side.run("quit", TextPage::nowhere()).await.is_err(), "nothing else is run here");
     }
 

@@ -26,11 +26,11 @@ pub(super) fn run(
         }))?);
     }
     for path in &done.unread {
-        let told = format!("note: {} is not text, and was left as it is", path.display());
+        let told = format!("note: {} is not text, and was left unchanged", path.display());
         presenter.note(TextStyle::Yellow, &told);
     }
     if done.files.is_empty() {
-        return Ok(presenter.line("no secret was found")?);
+        return Ok(presenter.line("no secrets found")?);
     }
     let rows: Vec<Vec<String>> = done
         .kinds

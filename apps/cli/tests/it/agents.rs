@@ -45,7 +45,7 @@ fn l7_4_tasks_are_listed_written_to_and_stopped() {
     for part in [
         "running",
         "general: a task",
-        "worker reads it at its next step",
+        "worker will read it at its next step",
         "nothing called nobody is running",
         "worker is being stopped",
         "plan mode is on; the plan goes to",

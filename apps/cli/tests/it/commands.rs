@@ -15,7 +15,7 @@ fn q9_what_the_screen_shows_can_be_asked_for_line_by_line() {
     for part in [
         "provider: ",
         "everfold.limits.rewind.points",
-        "no rules; tools that change something ask",
+        "no rules; tools ask before they change anything",
         "claude-opus",
         "model: offline",
     ] {
@@ -30,8 +30,8 @@ fn q10_a_conversation_is_exported_once() {
         talk(&desk, &["/export early.md", "what is tea?", "/export tea.md", "/export tea.md"]);
     let text = std::fs::read_to_string(desk.files.project().join("tea.md")).unwrap();
     assert!(text.contains("what is tea?") && text.contains("Tea is green."), "{text}");
-    assert!(!desk.files.project().join("early.md").exists(), "there was nothing to write yet");
-    assert!(ran.err.contains("nothing to write") && ran.err.contains("tea.md cannot be made"));
+    assert!(!desk.files.project().join("early.md").exists(), "there was nothing to export yet");
+    assert!(ran.err.contains("nothing to export") && ran.err.contains("tea.md cannot be made"));
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn q6_permissions_that_are_too_wide_are_named_with_their_file() {
     assert!(message(&mode).contains("settings.json"), "{mode}");
     assert!(message(&finding(&desk, "Bash(*)")).contains("every command"));
     assert!(message(&finding(&desk, "python3:*")).contains("runs what it is given"));
-    assert!(message(&finding(&desk, "Edit(//**)")).contains("any file of this machine"));
+    assert!(message(&finding(&desk, "Edit(//**)")).contains("any file on this machine"));
     finding(&desk, "\"/\" is an additional directory");
     let all = desk.run(&["doctor", "--json"]).ok().out;
     assert!(!all.contains("make test"), "{all}");
@@ -56,7 +56,7 @@ fn i4_instructions_that_stand_in_two_files_are_named() {
     }
     desk.files.write("CLAUDE.md", &text).unwrap();
     desk.files.write("CLAUDE.local.md", &format!("# Mine\n{text}- And one of my own.\n")).unwrap();
-    let found = finding(&desk, "repeats 8 of its lines from");
+    let found = finding(&desk, "repeats 8 lines of");
     assert_eq!((&found["area"], &found["severity"]), (&json!("instructions"), &json!("warning")));
     assert!(found["fix"].as_str().unwrap().contains('@'), "{found}");
     desk.files.write("CLAUDE.local.md", "- Other things, that nobody else says.\n").unwrap();
@@ -79,11 +79,11 @@ fn l5_28_an_index_over_its_caps_is_named() {
         "project",
     ];
     desk.run_with(&args, "Likes tea.").ok();
-    assert!(!desk.run(&["doctor"]).ok().out.contains("not shown whole"));
+    assert!(!desk.run(&["doctor"]).ok().out.contains("not shown in full"));
     let dir = desk.run(&["memory", "path"]).ok().out;
     let index = std::path::Path::new(dir.trim()).join("MEMORY.md");
     std::fs::write(index, "- [x](tea.md) — x\n".repeat(300)).unwrap();
-    let found = finding(&desk, "is not shown whole: cut after 200 lines");
+    let found = finding(&desk, "is not shown in full: cut after 200 lines");
     assert_eq!(found["area"], "memory");
     assert!(found["fix"].as_str().unwrap().starts_with("everfold dream"), "{found}");
 }
@@ -104,7 +104,7 @@ fn q7_hooks_that_cannot_start_are_named_and_not_run() {
             "SessionEnd": handler("/no/such/program".to_owned()),
         }}),
     );
-    let found = finding(&desk, "hook.sh, which may not be executed");
+    let found = finding(&desk, "hook.sh, which is not executable");
     assert_eq!(found["fix"], format!("chmod +x '{}'", script.display()));
     finding(&desk, "which is a directory");
     finding(&desk, "/no/such/program, which is not there");
@@ -163,16 +163,16 @@ fn x10_hosts_are_looked_at() {
     let desk = Desk::offline();
     let home = desk.files.home();
     std::fs::create_dir_all(home.join(".gemini")).unwrap();
-    finding(&desk, "Gemini CLI is used here, and Everfold is not in it");
+    finding(&desk, "Gemini CLI is used here, but Everfold is not installed in it");
     for host in ["claude", "codex"] {
         desk.run(&["install", host]).ok();
     }
-    finding(&desk, "Codex passes over Everfold's hooks until you have looked at them");
+    finding(&desk, "Codex skips Everfold's hooks until you trust them");
     finding(&desk, "Claude Code has not called a hook yet");
     let all = desk.run(&["doctor", "--json"]).ok().out;
-    assert!(all.contains("Claude Code has a way for: index at the start, recall"), "{all}");
-    assert!(all.contains("none for: status line"), "{all}");
-    assert!(!all.contains("which is not there"), "{all}");
+    assert!(all.contains("Claude Code supports: index at the start, recall"), "{all}");
+    assert!(all.contains("it does not support: status line"), "{all}");
+    assert!(!all.contains("which does not exist"), "{all}");
     assert!(all.contains("reviewed by the host's model, which is asked to save"), "{all}");
 
     // A hook is called, and Codex' are looked at.
@@ -198,8 +198,8 @@ fn x10_hosts_are_looked_at() {
         1,
     );
     std::fs::write(&settings, text).unwrap();
-    finding(&desk, "Claude Code calls /gone/everfold, which is not there");
-    finding(&desk, "Claude Code calls no hooks: disableAllHooks says so");
+    finding(&desk, "Claude Code calls /gone/everfold, which does not exist");
+    finding(&desk, "Claude Code runs no hooks because of disableAllHooks");
     finding(&desk, "Claude Code has Everfold twice");
     let rules = json!({"everfold": {"memory": {"host_review": "rules"}}});
     self::settings(&desk, &rules);
@@ -244,8 +244,10 @@ fn x10_versions_with_known_traps_are_named() {
     packaged(&desk, "opencode-ai", "opencode", "1.2.7");
     let old = told(&[url]);
     assert!(old.contains("Claude Code 2.1.197 sends every tool of every MCP server"), "{old}");
-    assert!(old.contains("opencode 1.2.7 keeps no database"), "{old}");
-    assert!(old.contains("Codex 0.40.1 is older than what Everfold was tried with, 0.166.0"));
+    assert!(old.contains("opencode 1.2.7 has no readable database"), "{old}");
+    assert!(
+        old.contains("Codex 0.40.1 is older than the version Everfold was tested with, 0.166.0")
+    );
     for more in [&[][..], &[url, ("ENABLE_TOOL_SEARCH", "true")]] {
         let told = told(more);
         assert!(!told.contains("sends every tool"), "{told}");
@@ -254,7 +256,7 @@ fn x10_versions_with_known_traps_are_named() {
     packaged(&desk, "opencode-ai", "opencode", "1.18.33");
     packaged(&desk, "@openai/codex", "codex", "0.166.0");
     let new = told(&[url]);
-    for gone in ["sends every tool", "keeps no database", "is older than"] {
+    for gone in ["sends every tool", "has no readable database", "is older than"] {
         assert!(!new.contains(gone), "{gone}: {new}");
     }
 }
@@ -268,11 +270,11 @@ fn x10_a_file_of_another_version_is_named() {
     ] {
         desk.run(&["install", host]).ok();
         let told = desk.run(&["doctor", "--json"]).ok().out;
-        assert!(!told.contains("which another version wrote"), "{told}");
+        assert!(!told.contains("which another version of Everfold wrote"), "{told}");
         let path = desk.files.home().join(file);
         let text = std::fs::read_to_string(&path).unwrap();
         std::fs::write(&path, text.replace("UserPromptSubmit", "PromptSubmit")).unwrap();
-        let found = finding(&desk, "which another version wrote");
+        let found = finding(&desk, "which another version of Everfold wrote");
         assert_eq!(found["fix"], format!("everfold install {host}"));
         desk.run(&["install", host]).ok();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), text);

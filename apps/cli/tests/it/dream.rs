@@ -59,7 +59,7 @@ fn l6_6_l6_9_offline_it_tidies_and_says_what_it_did() {
     let done = desk.run(&["dream"]).ok();
     for line in [
         "merged     tests-copy.md into tests.md — it said the same as tests.md\n",
-        "look at    retry.md names src/gone/retry.rs, which is not there\n",
+        "look at    retry.md names src/gone/retry.rs, which does not exist\n",
         "(by rule, without a model)\n",
     ] {
         assert!(done.out.contains(line), "{line}: {}", done.out);
@@ -198,7 +198,7 @@ fn l6_6_a_dream_in_the_terminal_is_shown_and_booked() {
     let dir = messy(&desk);
     let ran = desk.run_with(&[], "hello there\n/dream --sideways\n/dream\n/cost\n/quit\n").ok();
     assert!(ran.out.contains("done: 1 merged, "), "{}", ran.out);
-    assert!(ran.err.contains("write /dream, /dream --dry-run or /dream --force"), "{}", ran.err);
+    assert!(ran.err.contains("usage: /dream [--dry-run] [--force]"), "{}", ran.err);
     assert!(ran.out.contains("\ndream   claude-sonnet-5-5"), "{}", ran.out);
     assert!(!dir.join("tests-copy.md").exists());
     assert_eq!(desk.server().requests_of("dream").len(), 1);
@@ -211,7 +211,7 @@ fn l6_8_the_doctor_tells_what_memories_name_in_vain() {
     let before = files(&dir);
     let told = desk.run(&["doctor"]);
     assert!(
-        told.out.contains("memory: retry.md names src/gone/retry.rs, which is not there"),
+        told.out.contains("memory: retry.md names src/gone/retry.rs, which does not exist"),
         "{}",
         told.out
     );

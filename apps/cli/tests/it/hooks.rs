@@ -32,7 +32,7 @@ fn q7_the_end_of_a_session_is_told_and_doctor_names_hooks_that_fail() {
     );
     let found = desk.run(&["doctor"]).ok().out;
     assert!(found.contains("exit code 7: gone wrong"), "{found}");
-    assert!(found.contains("which is not there"), "{found}");
+    assert!(found.contains("which does not exist"), "{found}");
     assert!(found.contains("hooks.Setup does nothing"), "{found}");
 }
 

@@ -53,7 +53,8 @@ fn i5_i1_the_chain_is_shown_in_order_with_reasons_and_tokens() {
     assert_eq!(json["left_out"][0]["fate"], "missing");
 
     let text = desk.run(&["instructions"]).ok().out;
-    for part in ["imported by", "tokens", "waiting for a file", "**/*.rs", "1 never match"] {
+    for part in ["imported by", "tokens", "loaded when a matching file", "**/*.rs", "1 never match"]
+    {
         assert!(text.contains(part), "{part}: {text}");
     }
     let found = desk.run(&["doctor", "--json"]).ok().out;

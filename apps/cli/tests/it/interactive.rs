@@ -219,9 +219,7 @@ fn q9_l3_1_notes_are_shown_edited_and_brought_up_to_date() {
     let lines =
         ["/notes", "hi", "/notes update", "/notes edit", "/notes", "/notes path", "/notes x"];
     let ran = Running::start(&mut command, Some(lines.join("\n").into_bytes())).end().ok();
-    for part in
-        ["there are no notes yet", "- said hello", "the notes are changed", "- said goodbye"]
-    {
+    for part in ["no notes yet", "- said hello", "the notes were changed", "- said goodbye"] {
         assert!(ran.out.contains(part), "{part}: {}", ran.out);
     }
     assert!(ran.err.contains("/notes takes path, edit or update"), "{}", ran.err);

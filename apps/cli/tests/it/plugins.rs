@@ -51,7 +51,7 @@ fn s7_a_repositorys_plugins_are_asked_about_and_broken_ones_named() {
     desk.run(&["trust"]).ok();
     let ran = desk.run(&args).ok();
     assert_eq!(ran.lines()[0]["plugins"][0]["name"], "kit", "{}", ran.out);
-    assert!(ran.err.contains("gone@shop is on and not installed"), "{}", ran.err);
+    assert!(ran.err.contains("gone@shop is enabled but not installed"), "{}", ran.err);
     let body = desk.server().requests().pop().unwrap().body.to_string();
     assert!(body.contains("Say hey."), "{body}");
 }

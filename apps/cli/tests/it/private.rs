@@ -139,7 +139,7 @@ fn c2_the_memory_command_is_the_same_in_the_prompt() {
     for part in ["tea.md", "Likes tea.", "forgot tea.md", "took back entry 2", "nothing waits"] {
         assert!(ran.out.contains(part), "{part}: {}", ran.out);
     }
-    for part in ["opens an editor", "unrecognized subcommand", "there is no memory"] {
+    for part in ["opens an editor", "unrecognized subcommand", "no memory"] {
         assert!(ran.err.contains(part), "{part}: {}", ran.err);
     }
 }

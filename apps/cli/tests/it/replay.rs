@@ -348,7 +348,7 @@ fn pc14_a_report_writes_nothing_and_agrees_with_cost() {
     assert_eq!((&report["sessions"], &report["usd"]), (&cost["sessions"], &cost["total"]["usd"]));
     assert!(report["replayed"]["everfold_usd"].as_f64().unwrap() > 0.0, "{report}");
     let shown = desk.run(&["report", "--days", "36500"]).ok().out;
-    assert!(shown.contains("with the policy that Everfold replays"), "{shown}");
+    assert!(shown.contains("with Everfold's policy"), "{shown}");
     assert!(!desk.files.home().join(".everfold").exists());
 }
 

@@ -103,7 +103,7 @@ fn s15_redact_takes_it_out_of_every_file_for_good() {
     assert!(done["places"].as_u64().unwrap() >= 5, "{done}");
     assert!(holding(&desk.files.home().join(".everfold")).is_empty());
     let again = desk.run(&["sessions", "redact", ID]).ok().out;
-    assert_eq!(again, "no secret was found\n");
+    assert_eq!(again, "no secrets found\n");
 
     // It can still be resumed, and no request has it again.
     let count = desk.server().requests().len();
@@ -121,7 +121,7 @@ fn s15_a_session_without_a_secret_is_left_byte_for_byte() {
     desk.run(&["-p", "--session-id", ID, "paint the shed"]).ok();
     let path = desk.project_dir().join(format!("{ID}.jsonl"));
     let before = std::fs::read(&path).unwrap();
-    assert_eq!(desk.run(&["sessions", "redact", ID]).ok().out, "no secret was found\n");
+    assert_eq!(desk.run(&["sessions", "redact", ID]).ok().out, "no secrets found\n");
     assert_eq!(std::fs::read(&path).unwrap(), before);
     let exported = desk.run(&["sessions", "export", ID, "--format", "jsonl"]).ok().out;
     assert_eq!(exported.as_bytes(), before);

@@ -26,7 +26,7 @@ fn desk() -> Desk {
 fn q5_doctor_tells_how_servers_are_and_which_files_are_broken() {
     let found = desk().run(&["doctor"]).ok().out;
     for part in [
-        "notes is there: 7 tools, protocol 2025-11-25",
+        "notes is connected: 7 tools, protocol 2025-11-25",
         "gone is not there",
         "odd is not used",
         "carrier-pigeon",

@@ -33,7 +33,7 @@ fn l5_21_a_teams_memory_is_added_listed_moved_and_undone() {
     let rows = desk.run(&["memory", "list", "--json"]).ok().json();
     assert_eq!(rows.as_array().unwrap().len(), 1, "not also a memory of the project: {rows}");
     assert_eq!(rows[0]["scope"], "team");
-    assert_eq!(desk.run(&["memory", "check"]).ok().out.trim(), "nothing is wrong");
+    assert_eq!(desk.run(&["memory", "check"]).ok().out.trim(), "no problems found");
 
     desk.run(&["memory", "move", "deploy-day", "--to", "project"]).ok();
     assert!(!std::path::Path::new(&file).exists());

@@ -15,7 +15,10 @@ fn calling(tool: &'static str, input: serde_json::Value) -> Desk {
     let server = TestServer::with_handler(ServerRules::default(), move |request| {
         match request.last_tool_results() {
             Some(_) => Reply::text("All done."),
-            None if request.last_user_text().contains("go") => Reply::tool(tool, input.clone()),
+            None if request.last_user_text().contains("go") => {
+                std::thread::sleep(pause);
+                Reply::tool(tool, input.clone())
+            }
             None => Reply::text("Yes?"),
         }
     });
@@ -291,7 +294,7 @@ fn u8_what_is_not_known_is_answered_with_the_nearest() {
     }
     std::fs::create_dir(desk.files.root().join("beside")).unwrap();
     terminal.says(&format!("/add-dir {}", desk.files.root().join("beside").display()));
-    terminal.sees("tools may work in");
+    terminal.sees("tools may now work in");
 }
 
 #[test]

@@ -162,7 +162,7 @@ fn l4_16_pins_stay_through_a_compaction() {
     assert!(ran.out.contains("message 2 is no longer pinned"), "{} {}", ran.out, ran.err);
     assert!(ran.err.contains("message 2 is not pinned"), "{}", ran.err);
     assert!(ran.out.contains("there are none"), "{}", ran.out);
-    assert!(ran.err.contains("no message in view is \"99\""), "{}", ran.err);
+    assert!(ran.err.contains("no message \"99\" in view"), "{}", ran.err);
 }
 
 /// Whether a request has a message of just these words.
@@ -192,7 +192,7 @@ fn l4_7_a_part_is_compacted() {
     let last = requests.last().unwrap();
     assert!(!says(last, said[0]) && !says(last, said[1]) && says(last, said[2]));
     assert!(desk.server().requests_of("compact")[0].last_user_text().contains("be short"));
-    assert!(ran.err.contains("no message in view is \"77\""), "{}", ran.err);
+    assert!(ran.err.contains("no message \"77\" in view"), "{}", ran.err);
 }
 
 #[test]
@@ -292,7 +292,7 @@ fn l1_8_show_result_prints_what_was_spilled() {
 fn l1_8_show_result_takes_a_record_and_refuses_what_is_not_there() {
     let desk = spiller();
     let empty = desk.run(&["show-result", "toolu_big"]).failed(2);
-    assert!(empty.err.contains("no session of this directory"), "{}", empty.err);
+    assert!(empty.err.contains("no sessions in this directory"), "{}", empty.err);
     desk.run(&["-p", "--permission-mode", "bypassPermissions", "count the sheep"]).ok();
     desk.run(&["-p", "other"]).ok();
     let path = desk

@@ -126,6 +126,6 @@ fn f1_a_flood_is_stopped_and_a_lost_copy_is_no_wish_to_forget() {
     let limits = r#"{"everfold":{"limits":{"team":{"files":3}}}}"#;
     std::fs::write(ada.desk.files.home().join(".everfold/settings.json"), limits).unwrap();
     let refused = ada.run(&["team", "sync"]).failed(1);
-    assert!(refused.err.contains("more than may be taken in"), "{}", refused.err);
+    assert!(refused.err.contains("exceeds the limit"), "{}", refused.err);
     assert_eq!(ada.memories(), before);
 }
