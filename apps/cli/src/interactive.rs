@@ -112,7 +112,7 @@ async fn choose(
         }
         presenter.styled(TextStyle::Dim, "number, words to search for, or Enter to leave: ")?;
         let line = tokio::select! {
-            line = lines.next() => line.unwrap_or_default(),
+            line = lines.answer() => line.unwrap_or_default(),
             _ = signals.next() => String::new(),
         };
         let line = line.trim();
@@ -308,7 +308,6 @@ impl Repl {
     async fn run_turn(&mut self, prompt: Option<&str>) -> Result<Option<TurnEnd>> {
         let Self { cx, lines, signals, questions, after } = self;
         let CommandContext { presenter, session, agent, .. } = cx;
-        let queue = session.queue();
         let mut show = Show::new(presenter.clone());
         let mut turn = match prompt {
             Some(prompt) => Turn::saying(session, vec![Block::text(prompt)]),
@@ -328,10 +327,6 @@ impl Repl {
                 }
                 Some(question) = questions.recv() => {
                     show.end()?;
-                    // What was typed before the question is no answer to it.
-                    for line in lines.typed_ahead() {
-                        queue.push(line);
-                    }
                     tokio::select! {
                         asked = approval::put(presenter, lines, question, agent) => asked?,
                         signal = signals.next() => {

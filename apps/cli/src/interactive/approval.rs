@@ -45,6 +45,7 @@ async fn ask(
     for line in ask.summary.lines() {
         presenter.line(&format!("  {line}"))?;
     }
+    lines.settle(presenter).await?;
     loop {
         let rule = &ask.rule;
         let question = format!(
@@ -52,7 +53,7 @@ async fn ask(
                  [y/a/p/n] "
         );
         presenter.text(&question)?;
-        let Some(line) = lines.next().await else {
+        let Some(line) = lines.answer().await else {
             presenter.line("")?;
             return Ok(PermissionAnswer::Deny {
                 reason: "the input ended before an answer".into(),

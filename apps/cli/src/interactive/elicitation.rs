@@ -21,6 +21,7 @@ pub(super) async fn fill(
     for line in question.message.lines() {
         presenter.line(&format!("  {line}"))?;
     }
+    lines.settle(presenter).await?;
     let mut content = Map::new();
     match &question.wants {
         Wants::Visit(address) => {
@@ -37,6 +38,7 @@ pub(super) async fn fill(
             }
         }
     }
+    lines.settle(presenter).await?;
     loop {
         match typed(presenter, lines, "send this? yes / no [y/n] ").await?.as_deref() {
             None | Some(LEAVE) => return Ok(ServerAnswer::Cancel),
@@ -84,7 +86,7 @@ async fn typed(
     question: &str,
 ) -> io::Result<Option<String>> {
     presenter.text(question)?;
-    let Some(line) = lines.next().await else {
+    let Some(line) = lines.answer().await else {
         presenter.line("")?;
         return Ok(None);
     };

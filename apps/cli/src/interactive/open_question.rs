@@ -104,14 +104,17 @@ async fn ask(
     holder: &SessionHolder,
 ) -> Result<OpenChoice> {
     presenter.styled(TextStyle::Yellow, &format!("{}\n", told(id, holder)))?;
+    if let Typed::Lines(lines, _) = typed {
+        lines.settle(presenter).await?;
+    }
     loop {
         presenter.text("wait for it, or fork it into a new session? [w/f/q] ")?;
         let line = match typed {
             Typed::Lines(lines, signals) => tokio::select! {
-                line = lines.next() => line,
+                line = lines.answer() => line,
                 _ = signals.next() => None,
             },
-            Typed::Terminal => lines::one(),
+            Typed::Terminal => lines::fresh(),
         };
         let Some(line) = line else {
             presenter.line("")?;

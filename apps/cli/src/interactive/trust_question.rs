@@ -28,12 +28,16 @@ pub(crate) async fn ask(
     let root = repository.trust().root().display();
     presenter.styled(TextStyle::Bold, &format!("{root} has things that run on their own:\n"))?;
     presenter.table(&trust::rows(repository.trust(), &imports))?;
-    presenter.line("They run with your rights. Trust them only if you know who wrote them.")?;
+    presenter
+        .line("They run with your permissions. Trust them only if you know who wrote them.")?;
+    if let Some(lines) = &mut lines {
+        lines.settle(presenter).await?;
+    }
     loop {
         presenter.text("trust this repository? [y/N] ")?;
         let line = match &mut lines {
-            Some(lines) => lines.next().await,
-            None => lines::one(),
+            Some(lines) => lines.answer().await,
+            None => lines::fresh(),
         };
         let Some(line) = line else { return Ok(()) };
         let Some(verdict) = verdict(&line) else { continue };

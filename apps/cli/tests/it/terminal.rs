@@ -12,6 +12,11 @@ const SIZES: [(u16, u16); 3] = [(80, 24), (40, 10), (120, 40)];
 
 /// A model that calls a tool at its first word, and then is done.
 fn calling(tool: &'static str, input: serde_json::Value) -> Desk {
+    calling_after(Duration::ZERO, tool, input)
+}
+
+/// The same, with time to type ahead.
+fn calling_after(pause: Duration, tool: &'static str, input: serde_json::Value) -> Desk {
     let server = TestServer::with_handler(ServerRules::default(), move |request| {
         match request.last_tool_results() {
             Some(_) => Reply::text("All done."),
@@ -60,6 +65,40 @@ fn u1_what_is_typed_ahead_never_answers_in_a_real_terminal() {
     terminal.sees("All done.");
     assert!(desk.files.project().join("made").exists());
     terminal.sees("› and yet another year ay");
+}
+
+/// What is typed before a question, line by line, and then a yes of one's own.
+fn plain_question(ahead: &str) {
+    let desk = calling_after(Duration::from_secs(2), "Bash", json!({"command": "touch made"}));
+    let Some(terminal) = Terminal::start(&desk, "--plain") else { return };
+    terminal.sees("Ctrl-D leaves");
+    terminal.types("go\n");
+    terminal.types(ahead);
+    terminal.sees("[y/a/p/n]");
+    if !ahead.ends_with('\n') {
+        terminal.types("\n");
+    }
+    std::thread::sleep(Duration::from_millis(500));
+    let made = desk.files.project().join("made");
+    assert!(!made.exists(), "{ahead:?} was typed before the question:\n{}", terminal.screen());
+    terminal.types("y\n");
+    terminal.sees("All done.");
+    assert!(made.exists(), "a yes is one");
+}
+
+#[test]
+fn u1_line_by_line_a_line_typed_ahead_is_no_answer() {
+    plain_question("y\n");
+}
+
+#[test]
+fn u1_line_by_line_a_line_behind_a_command_is_no_answer() {
+    plain_question("/help\ny\n");
+}
+
+#[test]
+fn u1_line_by_line_a_line_that_was_begun_is_no_answer() {
+    plain_question("y");
 }
 
 #[test]
