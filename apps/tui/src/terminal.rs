@@ -20,6 +20,10 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
+mod emoji_rows;
+
+use emoji_rows::EmojiRows;
+
 /// How long the reader of keys waits before it looks whether it shall pause.
 const LOOK: Duration = Duration::from_millis(25);
 
@@ -39,7 +43,7 @@ static KEYBOARD: AtomicBool = AtomicBool::new(false);
 
 /// The screen, taken over.
 pub(crate) struct Screen {
-    pub(crate) terminal: Terminal<CrosstermBackend<Stdout>>,
+    pub(crate) terminal: Terminal<EmojiRows<CrosstermBackend<Stdout>>>,
 }
 
 impl Screen {
@@ -52,7 +56,8 @@ impl Screen {
             give_back();
             before(info);
         }));
-        Ok(Self { terminal: Terminal::new(CrosstermBackend::new(io::stdout()))? })
+        let backend = EmojiRows::new(CrosstermBackend::new(io::stdout()));
+        Ok(Self { terminal: Terminal::new(backend)? })
     }
 
     /// Leaves the screen to another program.

@@ -303,6 +303,20 @@ fn u7_line_breaks_of_an_answer_are_kept_and_wide_letters_leave_no_ghosts() {
     assert!(!screen.contains("first line second"), "{screen}");
     assert_eq!(screen.matches('|').count(), 1, "{screen}");
 }
+    // What was scrolled, and what a panel covered, leaves nothing behind.
+    for _ in 0..4 {
+        terminal.says("/nonsense");
+        terminal.says("/cost");
+        terminal.sees("scroll · Esc back");
+        terminal.press(&["Escape"]);
+        terminal.sees_no("scroll · Esc back");
+    }
+    let screen = terminal.sees("unknown command /nonsense");
+    assert_eq!(
+        screen.matches('\u{1f1e9}').count(),
+        screen.matches('\u{1f1ea}').count(),
+        "{screen}"
+    );
 
 /// Presses Esc; another key at once would be read as one with Alt.
 fn escape(terminal: &Terminal) {
