@@ -7,7 +7,7 @@
 
 mod call;
 
-pub(crate) use call::{Call, change};
+pub(crate) use call::{Call, SAID_NO, change};
 
 use crate::form::Form;
 use crate::questions::Question;

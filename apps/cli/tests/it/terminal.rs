@@ -185,13 +185,14 @@ fn u4_a_refused_call_stays_on_the_screen_with_its_reason_and_after_a_resume() {
     terminal.press(&["Enter"]);
     let screen = terminal.sees("All done.");
     assert!(screen.contains("⊘ Bash touch made"), "{screen}");
-    assert!(screen.contains("not on a Friday") && screen.contains("not run"), "{screen}");
+    assert!(screen.contains("you said no: not on a Friday"), "{screen}");
+    assert!(screen.contains("not run"), "{screen}");
     terminal.press(&["C-d"]);
     terminal.sees("left with 0");
     drop(terminal);
     let Some(again) = Terminal::start(&desk, "--continue") else { return };
     let resumed = again.sees("⊘ Bash touch made");
-    assert!(resumed.contains("not on a Friday"), "{resumed}");
+    assert!(resumed.contains("you said no: not on a Friday"), "{resumed}");
 }
 
 #[test]

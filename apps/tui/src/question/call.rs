@@ -15,6 +15,9 @@ use std::io::Read as _;
 use std::path::Path;
 use std::time::Instant;
 
+/// What a model is told of a no.
+pub(crate) const SAID_NO: &str = "the person said no";
+
 /// Rows of a change that can be scrolled through.
 const MOST_ROWS: usize = 2_000;
 /// Bytes of a file that is compared with what would take its place.
@@ -231,8 +234,8 @@ fn text<'a>(ask: &'a PermissionAsk, name: &str) -> Option<&'a str> {
 fn denied(why: &str) -> PermissionAnswer {
     let why = why.trim();
     let reason = match why {
-        "" => "the person said no".to_owned(),
-        why => format!("the person said no: {why}"),
+        "" => SAID_NO.to_owned(),
+        why => format!("{SAID_NO}: {why}"),
     };
     PermissionAnswer::Deny { reason }
 }

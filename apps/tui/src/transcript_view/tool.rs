@@ -2,6 +2,7 @@
 
 use super::diff::Diff;
 use super::result::Answered;
+use crate::question::SAID_NO;
 use crate::style::TextStyle;
 use crate::theme::Theme;
 use crate::wrap;
@@ -86,7 +87,9 @@ impl ToolCall {
 
     /// It was refused: the reason is all that came of it.
     pub(crate) fn refused(&mut self, reason: &str) {
-        self.result = Answered::of(&Value::from(reason));
+        // It is the person who reads this.
+        let told = reason.strip_prefix(SAID_NO).map(|why| format!("you said no{why}"));
+        self.result = Answered::of(&Value::from(told.as_deref().unwrap_or(reason)));
         self.state = State::Refused;
     }
 
