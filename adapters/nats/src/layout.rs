@@ -74,10 +74,10 @@ impl FleetLayout {
         format!("{PREFIX}.{}.mail.{}.*", self.team, token(to))
     }
 
-    /// The subject of work of a kind.
+    /// The subject of one piece of work.
     #[must_use]
-    pub fn work_of(&self, kind: &str) -> String {
-        format!("{PREFIX}.{}.work.{}", self.team, token(kind))
+    pub fn work_of(&self, kind: &str, name: &str) -> String {
+        format!("{PREFIX}.{}.work.{}.{}", self.team, token(kind), token(name))
     }
 
     /// Makes all of it where it is not there. What is there stays as it is.
@@ -148,7 +148,7 @@ impl FleetLayout {
             },
             stream::Config {
                 name: self.work(),
-                subjects: vec![format!("{PREFIX}.{}.work.*", self.team)],
+                subjects: vec![format!("{PREFIX}.{}.work.*.*", self.team)],
                 retention: stream::RetentionPolicy::WorkQueue,
                 ..plain
             },
