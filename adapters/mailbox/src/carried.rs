@@ -12,7 +12,7 @@ use everfold_kernel::ports::{AgentName, CarriedLetter, Letter, MailCarrier, Post
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 
 /// The longest pause while the servers are away.
@@ -21,6 +21,19 @@ const LONGEST: Duration = Duration::from_secs(30);
 const FIRST: Duration = Duration::from_millis(200);
 /// How long the end of a session, and who asks for the others, waits for them.
 const WAIT: Duration = Duration::from_secs(2);
+/// How long the start of a session waits for what came while it was away.
+const FIRST_LOOK: Duration = Duration::from_secs(1);
+
+/// Where letters lie until a fleet has them, in a team's directory.
+const OUTBOX: &str = "outbox";
+
+/// How many letters of a team's members here wait for the fleet, by their files
+/// alone.
+#[must_use]
+pub fn unsent(team: &Path) -> usize {
+    let members = std::fs::read_dir(team.join(OUTBOX)).into_iter().flatten().flatten();
+    members.map(|member| Mailbox::new(member.path(), Duration::ZERO).waiting()).sum()
+}
 
 /// Our mail on other machines.
 pub(crate) struct Carried {
@@ -31,6 +44,7 @@ pub(crate) struct Carried {
     place: PathBuf,
     poll: Duration,
     posted: Notify,
+    looked: watch::Sender<bool>,
     task: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -42,7 +56,7 @@ impl Carried {
         (name, inbox): (&AgentName, Mailbox),
         (wait, poll): (Duration, Duration),
     ) -> Result<Self, PostError> {
-        let outbox = dir.join("outbox").join(name.as_str());
+        let outbox = dir.join(OUTBOX).join(name.as_str());
         for part in ["", "new", "next"] {
             own::directory(&outbox.join(part), home)?;
             own::directory(&inbox.dir().join(part), home)?;
@@ -51,8 +65,8 @@ impl Carried {
         let place = dir.join("read").join(name.as_str());
         let outbox = Mailbox::new(outbox, wait);
         let task = Mutex::default();
-        let posted = Notify::new();
-        Ok(Self { carrier, name: name.clone(), outbox, inbox, place, poll, posted, task })
+        let (posted, looked) = (Notify::new(), watch::Sender::new(false));
+        Ok(Self { carrier, name: name.clone(), outbox, inbox, place, poll, posted, looked, task })
     }
 
     /// Takes a letter; from here on it gets there.
@@ -80,6 +94,13 @@ impl Carried {
         }
     }
 
+    /// Waits for the first look, for a moment: a session of one turn would end
+    /// before its letters are here.
+    pub(crate) async fn first_look(&self) {
+        let mut looked = self.looked.subscribe();
+        let _ = tokio::time::timeout(FIRST_LOOK, looked.wait_for(|looked| *looked)).await;
+    }
+
     /// Ends it, once what waits in the outbox had a chance to go.
     pub(crate) async fn end(&self) {
         let task = self.task.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -94,6 +115,7 @@ impl Carried {
         loop {
             let is_due = appeared.is_none_or(|last| last.elapsed() >= self.poll);
             let done = self.look(is_due).await;
+            self.looked.send_replace(true);
             match &done {
                 Ok(()) => {
                     appeared = if is_due { Some(Instant::now()) } else { appeared };

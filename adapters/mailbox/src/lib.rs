@@ -29,6 +29,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use team::Team;
 
+pub use carried::unsent;
+
 /// The mailbox of a session, in its directory.
 const INBOX: &str = "mail";
 
@@ -144,10 +146,12 @@ impl Post for DiskPost {
                 let (session, now) = (session.clone(), self.clock.now());
                 self.with_team(move |team| team.enter(&session, now)).await?;
             }
+            self.sockets.listen(session, &dir.join(INBOX))?;
             if let Some(carried) = &self.carried {
                 carried.start();
+                carried.first_look().await;
             }
-            self.sockets.listen(session, &dir.join(INBOX))
+            Ok(())
         })
     }
 
