@@ -1,13 +1,16 @@
 //! How a fleet is reached.
 
+use crate::refusal::{self, Violations};
 use async_nats::jetstream::{self, Context};
-use async_nats::{Client, ConnectOptions};
+use async_nats::{Client, ConnectOptions, Event};
 use everfold_kernel::limits::FleetLimits;
 use everfold_kernel::ports::TeamError;
 use std::future::Future;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+/// Largest file with a key or with certificates that is read, in bytes.
+const LOGIN_BYTES: u64 = 1024 * 1024;
 /// The first pause before another try to reach a server.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 /// The longest.
@@ -42,26 +45,35 @@ impl FleetLogin {
             .request_timeout(Some(Duration::from_secs(limits.ack_s)))
             .max_reconnects(None)
             .reconnect_delay_callback(pause);
-        let broken = |path: &PathBuf, why: &dyn std::fmt::Display| TeamError::Denied {
-            place: path.display().to_string(),
-            message: why.to_string(),
-        };
         if let Some(path) = &self.credentials {
             let with = options.credentials_file(path).await;
-            options = with.map_err(|error| broken(path, &error))?;
+            options = with.map_err(|error| unusable(path, "everfold.fleet.credentials", &error))?;
         }
         if let Some(path) = &self.nkey {
-            let seed = everfold_disk::read_regular_text(path, 4096);
-            options = options.nkey(seed.map_err(|error| broken(path, &error))?.trim().to_owned());
+            let seed = text(path, "everfold.fleet.nkey")?;
+            options = options.nkey(seed.trim().to_owned());
         }
         if let Some(path) = &self.tls_ca {
+            text(path, "everfold.fleet.tls_ca")?;
             options = options.add_root_certificates(path.clone());
         }
         if let Some((cert, key)) = &self.tls_own {
+            text(cert, "everfold.fleet.tls_cert")?;
+            text(key, "everfold.fleet.tls_key")?;
             options = options.add_client_certificate(cert.clone(), key.clone());
         }
         Ok(options)
     }
+}
+
+fn unusable(path: &Path, setting: &'static str, why: &dyn std::fmt::Display) -> TeamError {
+    TeamError::Login { path: path.display().to_string(), setting, message: why.to_string() }
+}
+
+/// What a file of ours says.
+fn text(path: &Path, setting: &'static str) -> Result<String, TeamError> {
+    let read = everfold_disk::read_regular_text(path, LOGIN_BYTES);
+    read.map_err(|error| unusable(path, setting, &error))
 }
 
 /// The wait before the next try: ever longer, up to a limit.
@@ -77,6 +89,7 @@ pub struct FleetConnection {
     pub(crate) jetstream: Context,
     pub(crate) place: String,
     pub(crate) limits: FleetLimits,
+    violations: Violations,
 }
 
 /// What becomes of a fleet that cannot be reached at first.
@@ -113,14 +126,22 @@ impl FleetConnection {
             options = options.retry_on_initial_connect();
         }
         let place = login.place();
-        let away = |error: &dyn std::fmt::Display| TeamError::Unreachable {
+        let violations = Violations::default();
+        let hears = violations.clone();
+        options = options.event_callback(move |event| {
+            if let Event::ServerError(complaint) = event {
+                hears.hear(&complaint.to_string());
+            }
+            std::future::ready(())
+        });
+        let connected = options.connect(login.servers.clone()).await;
+        let client = connected.map_err(|error| TeamError::Unreachable {
             place: place.clone(),
-            message: error.to_string(),
-        };
-        let client = options.connect(login.servers.clone()).await.map_err(|error| away(&error))?;
+            message: refusal::connecting(&error, login),
+        })?;
         let mut jetstream = jetstream::new(client.clone());
         jetstream.set_timeout(Duration::from_secs(limits.ack_s));
-        Ok(Self { client, jetstream, place, limits: limits.clone() })
+        Ok(Self { client, jetstream, place, limits: limits.clone(), violations })
     }
 
     /// Which server leads a stream now.
@@ -134,7 +155,44 @@ impl FleetConnection {
     }
 
     pub(crate) fn away(&self, error: &dyn std::fmt::Display) -> TeamError {
-        TeamError::Unreachable { place: self.place.clone(), message: error.to_string() }
+        let (place, message) = (self.place.clone(), error.to_string());
+        match self.violations.take() {
+            Some(what) => TeamError::Forbidden { place, what },
+            None => TeamError::Unreachable { place, message },
+        }
+    }
+
+    /// What the servers do not want to do; tells what is not set up there.
+    pub(crate) fn refused(&self, error: &dyn std::fmt::Display) -> TeamError {
+        match self.away(error) {
+            TeamError::Unreachable { place, message } => {
+                let message = refusal::not_set_up(&message).map_or(message, str::to_owned);
+                TeamError::Denied { place, message }
+            }
+            other => other,
+        }
+    }
+
+    /// Ends early what the servers do not allow: they say so beside, and give
+    /// no answer.
+    ///
+    /// # Errors
+    /// [`TeamError::Forbidden`] then; else what the work says.
+    pub async fn allowed<T>(
+        &self,
+        work: impl Future<Output = Result<T, TeamError>>,
+    ) -> Result<T, TeamError> {
+        tokio::select! {
+            biased;
+            done = work => done,
+            () = self.forbidden() => Err(self.away(&"it is not allowed")),
+        }
+    }
+
+    async fn forbidden(&self) {
+        while !self.violations.is_some() {
+            tokio::time::sleep(FIRST_PAUSE).await;
+        }
     }
 
     /// Does something until it works or is really refused: a stream has no
@@ -153,7 +211,11 @@ impl FleetConnection {
         loop {
             match work().await {
                 Ok(done) => return Ok(done),
-                Err(error) if is_final(&error) || tokio::time::Instant::now() >= until => {
+                Err(error)
+                    if is_final(&error)
+                        || self.violations.is_some()
+                        || tokio::time::Instant::now() >= until =>
+                {
                     return Err(error);
                 }
                 Err(_) => {

@@ -7,7 +7,8 @@
 use crate::connection::FleetConnection;
 use crate::layout::{FleetLayout, token};
 use async_nats::jetstream::stream::Info;
-use everfold_kernel::ports::TeamError;
+use everfold_kernel::ports::{Clock, TeamError};
+use jiff::Timestamp;
 use serde_json::Value;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -48,7 +49,7 @@ fn bad(text: String) -> FleetFinding {
     FleetFinding { state: FleetFindingState::Bad, text }
 }
 
-/// Looks at everything that can be seen.
+/// Looks at everything that can be seen; `clock` tells the time here.
 ///
 /// # Errors
 /// If the servers cannot be reached at all.
@@ -56,18 +57,29 @@ pub async fn examine(
     fleet: &FleetConnection,
     team: &str,
     monitor: Option<&str>,
+    clock: &dyn Clock,
 ) -> Result<Vec<FleetFinding>, TeamError> {
     let layout = FleetLayout::of(team);
-    let mut found = vec![version(fleet)];
+    let (mut found, mut few) = (vec![version(fleet)], Vec::new());
     let buckets = [layout.memory(), layout.presence(), layout.finished()];
     let buckets = buckets.into_iter().map(|bucket| format!("KV_{bucket}"));
     for name in buckets.chain([layout.mail(), layout.work()]) {
-        match fleet.jetstream.get_stream(&name).await {
+        let ask = async {
+            let stream = fleet.jetstream.get_stream(&name).await;
+            stream.map_err(|error| fleet.refused(&error))
+        };
+        match fleet.allowed(ask).await {
+            Ok(stream) if stream.cached_info().config.num_replicas < REPLICAS => few.push(name),
             Ok(stream) => found.push(replicas(&name, stream.cached_info())),
             Err(error) => found.push(bad(format!("{name} cannot be read: {error}"))),
         }
     }
-    found.push(clock(fleet, &layout).await);
+    found.extend(too_few(&few, team));
+    let written = fleet.allowed(server_time(fleet, &layout)).await;
+    found.push(match written {
+        Ok(there) => compared(there, clock.now()),
+        Err(error) => bad(format!("writing and reading do not work: {error}")),
+    });
     found.push(match monitor {
         Some(address) => synced(address).await,
         None => FleetFinding {
@@ -94,6 +106,19 @@ fn version(fleet: &FleetConnection) -> FleetFinding {
     ))
 }
 
+/// The streams of which there are too few copies.
+fn too_few(names: &[String], team: &str) -> Option<FleetFinding> {
+    if names.is_empty() {
+        return None;
+    }
+    Some(bad(format!(
+        "fewer than {REPLICAS} replicas of {}: what was acknowledged may be lost with one server; \
+         a cluster of three and `everfold fleet init SERVERS --name {team} --replicas {REPLICAS}` \
+         keep it",
+        names.join(", ")
+    )))
+}
+
 fn replicas(name: &str, info: &Info) -> FleetFinding {
     let wanted = info.config.num_replicas;
     let behind = info.cluster.iter().flat_map(|cluster| &cluster.replicas);
@@ -102,12 +127,6 @@ fn replicas(name: &str, info: &Info) -> FleetFinding {
         .map(|peer| peer.name.as_str())
         .collect();
     let has_leader = info.cluster.as_ref().is_none_or(|cluster| cluster.leader.is_some());
-    if wanted < REPLICAS {
-        return bad(format!(
-            "{name} has {wanted} replica(s): what was acknowledged is lost with that server; \
-             create the fleet with --replicas {REPLICAS}"
-        ));
-    }
     if !has_leader {
         return bad(format!("{name} has no leader now: nothing can be written"));
     }
@@ -117,31 +136,34 @@ fn replicas(name: &str, info: &Info) -> FleetFinding {
     bad(format!("{name} has {wanted} replicas, and these are behind: {}", behind.join(", ")))
 }
 
-/// Writes a key that expires, and compares the server's time with ours.
-async fn clock(fleet: &FleetConnection, layout: &FleetLayout) -> FleetFinding {
-    let refused = |error: &dyn std::fmt::Display| {
-        bad(format!("nothing can be written with these credentials: {error}"))
-    };
-    let bucket = match fleet.jetstream.get_key_value(layout.presence()).await {
-        Ok(bucket) => bucket,
-        Err(error) => return refused(&error),
-    };
+/// Writes a key that expires, reads it back, and says when that was by the
+/// server's clock.
+async fn server_time(
+    fleet: &FleetConnection,
+    layout: &FleetLayout,
+) -> Result<Timestamp, TeamError> {
+    let bucket = fleet.jetstream.get_key_value(layout.presence()).await;
+    let bucket = bucket.map_err(|error| fleet.refused(&error))?;
     let key = token("everfold-doctor");
-    if let Err(error) = bucket.put(&key, "looking".into()).await {
-        return refused(&error);
+    bucket.put(&key, "looking".into()).await.map_err(|error| fleet.refused(&error))?;
+    let entry = bucket.entry(&key).await.map_err(|error| fleet.refused(&error))?;
+    let at = entry.map(|entry| entry.created.unix_timestamp_nanos());
+    let at = at.and_then(|at| Timestamp::from_nanosecond(at).ok());
+    at.ok_or_else(|| fleet.refused(&"what was written cannot be read back"))
+}
+
+/// The server's clock and ours.
+fn compared(there: Timestamp, here: Timestamp) -> FleetFinding {
+    let apart = there.duration_since(here);
+    if apart.unsigned_abs() <= CLOCK {
+        return good("writing and reading work, and the clocks agree".to_owned());
     }
-    let here = jiff::Timestamp::now();
-    let there = match bucket.entry(&key).await {
-        Ok(Some(entry)) => entry.created.unix_timestamp_nanos(),
-        Ok(None) => return bad("what was written cannot be read back".to_owned()),
-        Err(error) => return refused(&error),
-    };
-    let apart = here.as_nanosecond().abs_diff(there);
-    let apart = Duration::from_nanos(u64::try_from(apart).unwrap_or(u64::MAX));
-    if apart > CLOCK {
-        return bad(format!("the server's clock differs from ours by {} s", apart.as_secs()));
-    }
-    good("writing and reading work, and the clocks agree".to_owned())
+    let how = if apart.is_positive() { "ahead of" } else { "behind" };
+    bad(format!(
+        "the server's clock is {} s {how} ours; set both by NTP, or letters, leases and dreams \
+         expire at the wrong time",
+        apart.unsigned_abs().as_secs()
+    ))
 }
 
 /// What a server's monitor says of when it writes to its disk.
@@ -150,6 +172,9 @@ async fn synced(address: &str) -> FleetFinding {
         state: FleetFindingState::Unseen,
         text: format!("{address} cannot be reached: {error}"),
     };
+    if address.starts_with("https:") {
+        return unseen(&"only http:// is spoken here; run it beside the server");
+    }
     let asked = tokio::time::timeout(MONITOR_WAIT, monitored(address)).await;
     let said = match asked {
         Err(late) => return unseen(&late),

@@ -4,7 +4,8 @@
 //! say who may write as whom (F5).
 
 use crate::FleetConnection;
-use async_nats::jetstream::{kv, stream};
+use async_nats::jetstream::context::{GetStreamError, GetStreamErrorKind};
+use async_nats::jetstream::{ErrorCode, kv, stream};
 use everfold_kernel::ports::TeamError;
 use std::fmt::Write;
 use std::time::Duration;
@@ -80,22 +81,27 @@ impl FleetLayout {
         format!("{PREFIX}.{}.work.{}.{}", self.team, token(kind), token(name))
     }
 
-    /// Makes all of it where it is not there. What is there stays as it is.
+    /// Makes all of it where it is not there. What is there keeps what is in it,
+    /// and gets more copies where more are wanted.
     ///
     /// # Errors
     /// If the servers cannot be reached or refuse it.
     pub async fn make(&self, fleet: &FleetConnection, replicas: usize) -> Result<(), TeamError> {
-        let refused = |error: &dyn std::fmt::Display| TeamError::Denied {
-            place: fleet.place.clone(),
-            message: error.to_string(),
-        };
+        fleet.allowed(Box::pin(self.made(fleet, replicas))).await
+    }
+
+    async fn made(&self, fleet: &FleetConnection, replicas: usize) -> Result<(), TeamError> {
         for bucket in self.buckets(fleet, replicas) {
-            let made = fleet.jetstream.create_key_value(bucket).await;
-            made.map_err(|error| refused(&error))?;
+            if !raised(fleet, &format!("KV_{}", bucket.bucket), replicas).await? {
+                let made = fleet.jetstream.create_key_value(bucket).await;
+                made.map_err(|error| fleet.refused(&error))?;
+            }
         }
         for config in self.streams(fleet, replicas) {
-            let made = fleet.jetstream.get_or_create_stream(config).await;
-            made.map_err(|error| refused(&error))?;
+            if !raised(fleet, &config.name, replicas).await? {
+                let made = fleet.jetstream.get_or_create_stream(config).await;
+                made.map_err(|error| fleet.refused(&error))?;
+            }
         }
         Ok(())
     }
@@ -154,6 +160,28 @@ impl FleetLayout {
             },
         ]
     }
+}
+
+/// Gives a stream so many copies, if it has fewer. False where there is none.
+async fn raised(fleet: &FleetConnection, name: &str, replicas: usize) -> Result<bool, TeamError> {
+    let found = match fleet.jetstream.get_stream(name).await {
+        Ok(found) => found,
+        Err(error) if is_missing(&error) => return Ok(false),
+        Err(error) => return Err(fleet.refused(&error)),
+    };
+    let config = found.cached_info().config.clone();
+    if config.num_replicas < replicas {
+        let more = stream::Config { num_replicas: replicas, ..config };
+        let raised = fleet.jetstream.update_stream(more).await;
+        raised.map_err(|error| fleet.refused(&error))?;
+    }
+    Ok(true)
+}
+
+/// Whether the servers know of no such stream.
+pub(crate) fn is_missing(error: &GetStreamError) -> bool {
+    let GetStreamErrorKind::JetStream(told) = error.kind() else { return false };
+    told.error_code() == ErrorCode::STREAM_NOT_FOUND
 }
 
 /// A name as one part of a subject or a key: what has a meaning there, and all

@@ -17,6 +17,7 @@ pub mod health;
 pub mod layout;
 mod mail;
 mod memory;
+mod refusal;
 pub mod work;
 
 pub use connection::{FleetConnection, FleetLogin};

@@ -9,7 +9,9 @@ use async_nats::jetstream::kv;
 use async_nats::jetstream::stream::{DirectGetErrorKind, Stream};
 use async_nats::{HeaderMap, Subscriber};
 use everfold_kernel::limits::FleetLimits;
-use everfold_kernel::ports::{AgentName, BoxFuture, CarriedLetter, Letter, MailCarrier, PostError};
+use everfold_kernel::ports::{
+    AgentName, BoxFuture, CarriedLetter, Letter, MailCarrier, PostError, TeamError,
+};
 use futures_util::StreamExt;
 use std::time::Duration;
 use tokio::sync::{Mutex, OnceCell};
@@ -87,7 +89,11 @@ impl NatsMail {
         let patience = Duration::from_secs(fleet.limits.ack_s * 2);
         let is_final =
             |error: &PublishError| matches!(error.kind(), PublishErrorKind::MaxPayloadExceeded);
-        fleet.retried(patience, send, is_final).await.map(drop).map_err(|error| away(&error))
+        let acked = fleet.retried(patience, send, is_final).await;
+        acked.map(drop).map_err(|error| match fleet.away(&error) {
+            forbidden @ TeamError::Forbidden { .. } => away(&forbidden),
+            _ => away(&error),
+        })
     }
 
     async fn after(&self, own: &AgentName, place: u64) -> Result<Option<CarriedLetter>, PostError> {

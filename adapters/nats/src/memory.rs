@@ -3,9 +3,9 @@
 
 use crate::connection::{FleetConnection, FleetLogin};
 use crate::copies::{Copies, damaged};
-use crate::layout::{FleetLayout, token, untoken};
+use crate::layout::{FleetLayout, is_missing, token, untoken};
 use async_nats::HeaderMap;
-use async_nats::jetstream::context::PublishErrorKind;
+use async_nats::jetstream::context::{GetStreamErrorKind, PublishErrorKind};
 use async_nats::jetstream::stream::{RawMessageErrorKind, Stream};
 use everfold_kernel::limits::FleetLimits;
 use everfold_kernel::ports::{
@@ -16,6 +16,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::time::Duration;
 use tokio::runtime::Runtime;
+use tokio::task::AbortHandle;
 
 /// Who wrote a value.
 const BY: &str = "Everfold-By";
@@ -101,6 +102,12 @@ impl NatsTeam {
         waited(runtime, work, self.patience).ok_or(late)
     }
 
+    /// Does something of a fleet's beside everything else, until it is done or
+    /// stopped, or nobody needs the fleet any more.
+    pub fn beside(&self, work: impl Future<Output = ()> + Send + 'static) -> Option<AbortHandle> {
+        Some(self.runtime.as_ref()?.spawn(work).abort_handle())
+    }
+
     fn subject(&self, path: &str) -> String {
         format!("$KV.{}.{}", self.layout.memory(), token(path))
     }
@@ -108,12 +115,16 @@ impl NatsTeam {
     async fn stream(fleet: FleetConnection, name: String) -> Result<Stream, TeamError> {
         let ask = || fleet.jetstream.get_stream(name.clone());
         let found = fleet.retried(Duration::from_secs(fleet.limits.ack_s), ask, |error| {
-            use async_nats::jetstream::context::GetStreamErrorKind as Kind;
+            use GetStreamErrorKind as Kind;
             matches!(error.kind(), Kind::JetStream(_) | Kind::InvalidStreamName)
         });
-        found.await.map_err(|error| TeamError::Denied {
-            place: fleet.place.clone(),
-            message: format!("the fleet has no such team: {error}"),
+        found.await.map_err(|error| match error.kind() {
+            _ if is_missing(&error) => {
+                let message = "the fleet has no such team; `everfold fleet init` creates one";
+                TeamError::Denied { place: fleet.place.clone(), message: message.to_owned() }
+            }
+            GetStreamErrorKind::JetStream(_) => fleet.refused(&error),
+            _ => fleet.away(&error),
         })
     }
 
@@ -227,7 +238,8 @@ impl TeamRemote for NatsTeam {
     fn newest(&self) -> Result<TeamHead, TeamError> {
         let mut copies = self.copies.lock().unwrap_or_else(PoisonError::into_inner);
         let last = copies.seen.last;
-        let found = Self::since(self.fleet.clone(), self.layout.memory(), last);
+        let (fleet, bucket) = (self.fleet.clone(), self.layout.memory());
+        let found = async move { fleet.allowed(Self::since(fleet.clone(), bucket, last)).await };
         let (start, changes) = self.wait(found)??;
         if start <= last {
             copies.seen = crate::copies::Seen::default();
@@ -265,8 +277,9 @@ impl TeamRemote for NatsTeam {
             let known = on.files.get(&change.path).and_then(|file| file.version.parse().ok());
             let (value, by) = (change.content.clone(), self.member.clone());
             let subject = self.subject(&change.path);
-            let write = Self::write(self.fleet.clone(), subject, value, known.unwrap_or(seen), by);
-            match self.wait(write)?? {
+            let (fleet, on) = (self.fleet.clone(), known.unwrap_or(seen));
+            let write = Self::write(fleet.clone(), subject, value, on, by);
+            match self.wait(async move { fleet.allowed(write).await })?? {
                 Written::Overtaken => return Ok(TeamPublished::Behind),
                 Written::At(revision) => {
                     let last = copies.seen.last;

@@ -47,7 +47,7 @@ impl GitAddress {
             let user = authority.rsplit_once('@').map(|(user, _)| user);
             if scheme != "ssh" && user.is_some_and(|user| user.contains(':')) {
                 return refuse(
-                    "it contains a password, which would be kept in plain text; leave it out and \
+                    "the address contains a password, which would be kept in plain text; leave it out and \
                      let git's credential helper keep it",
                 );
             }

@@ -4,7 +4,7 @@ use super::{ProjectTeam, SyncReport, TeamBinding, TeamGround, TeamTransport};
 use crate::error::Error;
 use everfold_kernel::ports::{AgentName, MailCarrier, TeamError, TeamRemote};
 use everfold_memory_team::TeamPlace;
-use everfold_nats::health::{self, FleetFinding};
+use everfold_nats::health::{FleetFinding, examine};
 use everfold_nats::layout::FleetLayout;
 use everfold_nats::{FleetLogin, NatsMail, NatsTeam};
 use std::path::{Path, PathBuf};
@@ -78,8 +78,7 @@ impl ProjectTeam {
     ) -> Result<(Self, SyncReport), Error> {
         let place = TeamPlace::of(&ground.home, &start.name)?;
         if start.servers.contains('@') {
-            let why = "it contains a user name or a password, which would be kept in plain text; \
-                       use \
+            let why = "the address contains a user name or a password, which would be kept in plain text; use \
                        everfold.fleet.credentials or everfold.fleet.nkey";
             return Err(told(TeamError::Address { why }));
         }
@@ -115,9 +114,9 @@ impl ProjectTeam {
         }
         let fleet = connected(self, self.whole_patience())?;
         let (own, name) = (fleet.fleet().clone(), self.binding.name.clone());
-        let monitor = monitor.map(str::to_owned);
+        let (monitor, clock) = (monitor.map(str::to_owned), Arc::clone(&self.ground.clock));
         let found =
-            fleet.wait(async move { health::examine(&own, &name, monitor.as_deref()).await });
+            fleet.wait(async move { examine(&own, &name, monitor.as_deref(), &*clock).await });
         found.and_then(|found| found).map_err(told)
     }
 

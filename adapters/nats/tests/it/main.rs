@@ -15,5 +15,7 @@
 )]
 
 mod crowd;
+mod disk;
+mod doctor;
 mod servers;
 mod small;

@@ -4,7 +4,7 @@
 use everfold_kernel::limits::FleetLimits;
 use everfold_nats::{FleetConnection, FleetLogin};
 use std::net::TcpListener;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -78,8 +78,50 @@ impl Drop for Node {
     }
 }
 
+/// A small file system; only root can have one.
+pub(crate) struct Disk {
+    place: PathBuf,
+}
+
+impl Disk {
+    fn mount(place: &Path, megabytes: u32) -> Option<Self> {
+        std::fs::create_dir_all(place).unwrap();
+        let disk = Self { place: place.to_owned() };
+        if disk.tmpfs(&format!("size={megabytes}m")) {
+            return Some(disk);
+        }
+        eprintln!("skipped: nothing can be mounted here");
+        None
+    }
+
+    /// Gives it another size.
+    pub(crate) fn resize(&self, megabytes: u32) {
+        assert!(self.tmpfs(&format!("remount,size={megabytes}m")));
+    }
+
+    /// Kilobytes that are free.
+    pub(crate) fn free(&self) -> u64 {
+        let told = Command::new("df").args(["-k", "--output=avail"]).arg(&self.place).output();
+        let told = String::from_utf8(told.unwrap().stdout).unwrap();
+        told.lines().nth(1).unwrap().trim().parse().unwrap()
+    }
+
+    fn tmpfs(&self, options: &str) -> bool {
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", options, "tmpfs"]).arg(&self.place);
+        mount.stderr(Stdio::null()).status().is_ok_and(|done| done.success())
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(&self.place).status();
+    }
+}
+
 pub(crate) struct Servers {
     pub(crate) nodes: Vec<Node>,
+    pub(crate) disks: Vec<Disk>,
     pub(crate) dir: tempfile::TempDir,
 }
 
@@ -91,8 +133,14 @@ impl Servers {
 
     /// The same, with more at the top of the configuration.
     pub(crate) fn with(count: usize, more: &str, top: &str) -> Option<Self> {
+        Self::on_disks(&vec![None; count], more, top)
+    }
+
+    /// One for each of these disks: so many megabytes each, or ample.
+    pub(crate) fn on_disks(megabytes: &[Option<u32>], more: &str, top: &str) -> Option<Self> {
         let program = program()?;
         let dir = tempfile::tempdir().unwrap();
+        let (count, mut disks) = (megabytes.len(), Vec::new());
         let routes: Vec<u16> = (0..count).map(|_| free_port()).collect();
         let listed: Vec<String> =
             routes.iter().map(|port| format!("nats://127.0.0.1:{port}")).collect();
@@ -100,6 +148,9 @@ impl Servers {
         for (at, route) in routes.iter().enumerate() {
             let (name, port, monitor) = (format!("n{at}"), free_port(), free_port());
             let store = dir.path().join(&name);
+            if let Some(megabytes) = megabytes[at] {
+                disks.push(Disk::mount(&store, megabytes)?);
+            }
             let mut text = format!(
                 "{top}\nserver_name: {name}\nlisten: 127.0.0.1:{port}\nhttp: 127.0.0.1:{monitor}\n\
                  jetstream {{\n store_dir: \"{}\"\n {more}\n}}\n",
@@ -118,7 +169,7 @@ impl Servers {
             node.start();
             nodes.push(node);
         }
-        Some(Self { nodes, dir })
+        Some(Self { nodes, disks, dir })
     }
 
     pub(crate) fn login(&self) -> FleetLogin {

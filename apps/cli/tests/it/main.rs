@@ -22,6 +22,8 @@ mod dream;
 mod extract;
 #[cfg(target_os = "linux")]
 mod fleet;
+#[cfg(target_os = "linux")]
+mod fleet_login;
 mod headless;
 mod hook;
 #[cfg(target_os = "linux")]

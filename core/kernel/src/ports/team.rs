@@ -106,8 +106,26 @@ pub enum TeamError {
         seconds: u64,
     },
     /// It was not taken.
-    #[error("{place} does not accept what is shared: {message}")]
+    #[error("{place} refused: {message}")]
     Denied { place: String, message: String },
+    /// The servers do not allow it to this user.
+    #[error(
+        "{place} does not allow this user to {what}; whoever runs the servers has to add it to \
+         the user's permissions"
+    )]
+    Forbidden {
+        place: String,
+        /// Such as `publish to "a.subject"`.
+        what: String,
+    },
+    /// What we are to show of ourselves is not there or not right.
+    #[error("{path} cannot be used ({setting}): {message}")]
+    Login {
+        path: String,
+        /// The setting that names it.
+        setting: &'static str,
+        message: String,
+    },
     /// There is more than may come in.
     #[error("{what} exceeds the limit ({most}); nothing was taken")]
     TooMuch {
@@ -134,7 +152,11 @@ impl Classify for TeamError {
         match self {
             Self::Unreachable { .. } | Self::Late { .. } => Class::Retry,
             Self::Program { .. } | Self::Damaged { .. } => Class::Degrade,
-            Self::Denied { .. } | Self::TooMuch { .. } | Self::Address { .. } => Class::Refuse,
+            Self::Denied { .. }
+            | Self::Forbidden { .. }
+            | Self::Login { .. }
+            | Self::TooMuch { .. }
+            | Self::Address { .. } => Class::Refuse,
         }
     }
 }
