@@ -95,7 +95,7 @@ impl Agent {
         let world = World {
             transcripts,
             memories: None,
-            dreams: None,
+            dreams: Vec::new(),
             past: None,
             spending: None,
             ..self.parts.world.clone()

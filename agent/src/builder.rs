@@ -7,14 +7,14 @@ use crate::memory;
 use crate::recorded_files::RecordedFiles;
 use crate::repo::Repo;
 use crate::shell;
+use crate::team::{ProjectTeam, TeamGround};
 use everfold_clock::SystemClock;
 use everfold_disk::{DiskFiles, DiskSpending};
 use everfold_engine::agents::Definition;
 use everfold_engine::{Delegation, Tool, Toolbox, World};
 use everfold_kernel::Limits;
 use everfold_kernel::ports::{
-    AgentName, Approver, Clock, Dreams, Files, Memories, Model, Respondent, Search, Transcripts,
-    Web,
+    AgentName, Approver, Clock, Files, Memories, Model, Respondent, Search, Transcripts, Web,
 };
 use everfold_kernel::settings::Surface;
 use everfold_search::{TranscriptSearch, TreeSearch};
@@ -299,7 +299,11 @@ impl Builder {
             None => self.directories(&home, repo.as_ref(), &cwd, &resolved).await,
         };
         world.memories = self.or_told(found, &mut resolved)?.flatten();
-        world.dreams = world.memories.as_deref().and_then(|found| self.dreams(found));
+        if let (Some(found), None) = (&world.memories, &self.memories) {
+            // Consolidation is for the directories that are ours to know.
+            let ground = TeamGround::of(home.root(), &cwd, &resolved, &self.clock);
+            world.dreams = memory::dreams(&**found, ProjectTeam::usable(&ground), &self.clock);
+        }
         world.switches = Some(switches);
         let mut config = self.config(&mut resolved, &choice, &cwd, repo.as_ref(), limits, &home)?;
         config::take_served(&mut config, &resolved, &made.served);
@@ -369,17 +373,12 @@ impl Builder {
             hooks: self.hook_runner(resolved, trust),
             past: Some(Arc::new(past)),
             memories: None,
-            dreams: None,
+            dreams: Vec::new(),
             switches: None,
             spending: Some(Arc::new(DiskSpending::new(home.root().join("budget")))),
             post: Some(self.post(home, limits, (trust.cwd(), resolved))?),
             worktrees: Some(Arc::new(GitWorktrees::new(home.root().join("worktrees")))),
         })
-    }
-
-    /// Consolidation is for the directories that are ours to know.
-    fn dreams(&self, memories: &dyn Memories) -> Option<Arc<dyn Dreams>> {
-        self.memories.is_none().then(|| memory::dreams(memories, &self.clock)).flatten()
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::memory_location::Named;
 use crate::repo::Repo;
-use crate::team::{BackgroundSync, ProjectTeam, TeamGround};
+use crate::team::{BackgroundSync, ProjectTeam, TeamDreams, TeamGround};
 use everfold_kernel::Flag;
 use everfold_kernel::ports::{Clock, Dreams, Files, Memories, MemoryPlace, MemoryScope};
 use everfold_memory_service::{Here, Notice, Service, ServiceConfig};
@@ -117,8 +117,22 @@ pub(crate) fn terms(resolved: &Resolved, home: &Path) -> ServiceConfig {
     }
 }
 
-/// Consolidating the memories of the project (L6).
-pub(crate) fn dreams(memories: &dyn Memories, clock: &Arc<dyn Clock>) -> Option<Arc<dyn Dreams>> {
-    let own = memories.places().iter().find(|place| place.scope == MemoryScope::Project)?;
-    Some(Arc::new(DirDreams::new(own.dir.clone(), clock)))
+/// Consolidating the memories of the project (L6), and of its team (F2).
+pub(crate) fn dreams(
+    memories: &dyn Memories,
+    team: Option<ProjectTeam>,
+    clock: &Arc<dyn Clock>,
+) -> Vec<Arc<dyn Dreams>> {
+    let dir = |scope| {
+        let place = memories.places().iter().find(|place| place.scope == scope)?;
+        Some(place.dir.clone())
+    };
+    let mut all: Vec<Arc<dyn Dreams>> = Vec::new();
+    if let Some(dir) = dir(MemoryScope::Project) {
+        all.push(Arc::new(DirDreams::new(dir, MemoryScope::Project, clock)));
+    }
+    if let Some((team, dir)) = team.zip(dir(MemoryScope::Team)) {
+        all.push(Arc::new(TeamDreams::new(team, dir, clock)));
+    }
+    all
 }

@@ -5,6 +5,7 @@
 //! brings can name one (S9). Everything here blocks.
 
 mod background;
+mod dreams;
 #[cfg(feature = "fleet")]
 mod fleet;
 #[cfg(not(feature = "fleet"))]
@@ -23,12 +24,14 @@ pub use everfold_nats::health::{FleetFinding, FleetFindingState};
 pub use fleet::FleetStart;
 
 pub(crate) use background::BackgroundSync;
+pub(crate) use dreams::TeamDreams;
 pub(crate) use fleet::carrier;
 
 use crate::error::Error;
 use everfold_kernel::limits::{FleetLimits, TeamLimits};
 use everfold_kernel::ports::{Clock, TeamError, TeamRemote};
 use everfold_kernel::settings::FleetSettings;
+use everfold_memory_store::dream::lock;
 use everfold_memory_store::location::{git_root, team_dir};
 use everfold_memory_store::{By, Store, StoreOptions, StoreScope};
 use everfold_memory_team::ancestor::TeamBase;
@@ -98,6 +101,8 @@ pub struct TeamStatus {
     pub held: Vec<(String, String)>,
     /// The last state in common.
     pub revision: String,
+    /// When its memories were consolidated last, as far as it is known here.
+    pub consolidated: Option<Timestamp>,
     /// The last sync, if there was one.
     pub last: Option<LastSync>,
 }
@@ -275,6 +280,7 @@ impl ProjectTeam {
         let store = self.store()?;
         let sync = TeamSync {
             name: &self.binding.name,
+            member: &self.ground.member,
             dir: self.place.dir(),
             store: &store,
             remote: &*remote,
@@ -322,6 +328,7 @@ impl ProjectTeam {
             waiting: store.inbox()?.len(),
             held: held.collect(),
             revision: base.revision.clone(),
+            consolidated: lock::last(&store)?,
             last: self.last(),
         })
     }

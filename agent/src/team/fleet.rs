@@ -4,12 +4,16 @@ use super::{ProjectTeam, SyncReport, TeamBinding, TeamGround, TeamTransport};
 use crate::error::Error;
 use everfold_kernel::ports::{AgentName, MailCarrier, TeamError, TeamRemote};
 use everfold_memory_team::TeamPlace;
+use everfold_memory_team::consolidation::TeamNights;
 use everfold_nats::health::{FleetFinding, examine};
 use everfold_nats::layout::FleetLayout;
-use everfold_nats::{FleetLogin, NatsMail, NatsTeam};
+use everfold_nats::work::{WorkLease, WorkOutcome, WorkPiece, WorkQueue};
+use everfold_nats::{FleetConnection, FleetLogin, NatsMail, NatsTeam};
+use jiff::Timestamp;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::task::AbortHandle;
 
 /// What a fleet is asked for when it is joined.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +24,112 @@ pub struct FleetStart {
     pub name: String,
     /// Replicas of what is made; none: the team is there already.
     pub replicas: Option<usize>,
+}
+
+/// What a team's dream is called among its work.
+const DREAM: &str = "dream";
+/// For how long a piece of work is waited for: who has it keeps it.
+const TAKE: Duration = Duration::from_secs(2);
+/// Words within one lease, so that one of them may be lost.
+const WORDS: u32 = 3;
+
+/// What came of asking for a team's dream.
+pub(super) enum Claim {
+    Ours(Box<WorkHold>),
+    Theirs,
+    Done(Timestamp),
+}
+
+/// A piece of work that is ours; it stays so for as long as this is there.
+pub(super) struct WorkHold {
+    fleet: NatsTeam,
+    lease: Arc<WorkLease>,
+    renewing: Option<AbortHandle>,
+}
+
+/// Offers the team's dream as one piece of work, the same for all that know of
+/// the same last one, and takes it if nobody else has it.
+pub(super) fn claim(team: &ProjectTeam, patience: Duration) -> Result<Claim, Error> {
+    let fleet = connected(team, patience)?;
+    let (own, name) = (fleet.fleet().clone(), team.binding.name.clone());
+    let nights = fleet.newest().and_then(|head| TeamNights::read(&fleet, &head)).map_err(told)?;
+    // The time as it is noted there, whatever our own clock says.
+    let after = nights.last.map_or_else(|| "first".to_owned(), |last| format!("after-{}", last.at));
+    let piece = WorkPiece { kind: DREAM.to_owned(), name: after };
+    let taken = fleet.wait(async move { own.allowed(Box::pin(taken(&own, &name, &piece))).await });
+    Ok(match taken.and_then(|taken| taken).map_err(told)? {
+        Taken::Done(at) => Claim::Done(at),
+        Taken::Theirs => Claim::Theirs,
+        Taken::Ours(lease) => Claim::Ours(Box::new(WorkHold::new(fleet, Arc::from(lease)))),
+    })
+}
+
+/// What became of a piece that was asked for.
+enum Taken {
+    Ours(Box<WorkLease>),
+    Theirs,
+    Done(Timestamp),
+}
+
+/// Takes a piece of work, or says when it was finished.
+async fn taken(fleet: &FleetConnection, team: &str, piece: &WorkPiece) -> Result<Taken, TeamError> {
+    let queue = WorkQueue::open(fleet, team).await?;
+    if let Some(at) = queue.finished(piece).await? {
+        return Ok(Taken::Done(at));
+    }
+    queue.offer(piece).await?;
+    while let Some(lease) = queue.take(TAKE).await? {
+        if lease.piece == *piece {
+            return Ok(Taken::Ours(Box::new(lease)));
+        }
+        // It was offered before the last dream, and is done by that.
+        lease.withdraw().await?;
+    }
+    Ok(Taken::Theirs)
+}
+
+impl WorkHold {
+    fn new(fleet: NatsTeam, lease: Arc<WorkLease>) -> Self {
+        let kept = Arc::clone(&lease);
+        let renewing = fleet.beside(async move {
+            loop {
+                tokio::time::sleep(kept.length() / WORDS).await;
+                if let Err(error) = kept.renew().await {
+                    tracing::info!(%error, "a lease was not renewed");
+                }
+            }
+        });
+        Self { fleet, lease, renewing }
+    }
+
+    /// Finishes it, if nobody else has.
+    pub(super) fn win(&self) -> Result<(), Error> {
+        let lease = Arc::clone(&self.lease);
+        let done = self.fleet.wait(async move { lease.finish().await });
+        match done.and_then(|done| done).map_err(told)? {
+            WorkOutcome::Won => Ok(()),
+            WorkOutcome::DoneBefore => Err(told(TeamError::Denied {
+                place: "the team".to_owned(),
+                message: "another member dreamt it first".to_owned(),
+            })),
+        }
+    }
+
+    /// Another may have it at once.
+    pub(super) fn give_back(&self) {
+        let lease = Arc::clone(&self.lease);
+        if let Err(error) = self.fleet.wait(async move { lease.give_back().await }) {
+            tracing::info!(%error, "a piece of work is given back when its lease ends");
+        }
+    }
+}
+
+impl Drop for WorkHold {
+    fn drop(&mut self) {
+        if let Some(renewing) = &self.renewing {
+            renewing.abort();
+        }
+    }
 }
 
 fn told(error: TeamError) -> Error {

@@ -11,7 +11,7 @@ use everfold_agent::engine::memory::dream;
 use everfold_agent::engine::memory::dream::{Change, Dreamer, Gates, Mode};
 use everfold_agent::engine::{DreamEnd, DreamWish, Dreamt};
 use everfold_agent::{CancellationToken, Event, Session, TaskStatus, TaskView};
-use everfold_kernel::ports::Holder;
+use everfold_kernel::ports::{Holder, MemoryScope};
 use everfold_memory_store::store::FileDiff;
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -27,6 +27,7 @@ pub(crate) async fn run(
     let agent = setup::for_work(env, &args.choices).await?;
     let format = if args.json { OutputFormat::Json } else { args.output_format };
     let wish = DreamWish {
+        scope: args.scope.port(),
         gates: if args.force { Gates::Skipped } else { Gates::Kept },
         mode: if args.dry_run { Mode::Show } else { Mode::Apply },
     };
@@ -57,7 +58,7 @@ pub(crate) async fn run(
     }
     Ok(match end {
         DreamEnd::Done(_) => ExitCode::SUCCESS,
-        DreamEnd::Nothing(_) => ExitCode::from(NOTHING_TO_DO),
+        DreamEnd::Nothing(_) | DreamEnd::Waits(_) => ExitCode::from(NOTHING_TO_DO),
         DreamEnd::Locked(_) => ExitCode::from(LOCKED),
         DreamEnd::Failed(_) | DreamEnd::Stopped => ExitCode::from(FAILED),
     })
@@ -70,6 +71,7 @@ pub(crate) fn wish(text: &str) -> Option<DreamWish> {
         match word {
             "--dry-run" => wish.mode = Mode::Show,
             "--force" => wish.gates = Gates::Skipped,
+            "team" => wish.scope = MemoryScope::Team,
             _ => return None,
         }
     }
@@ -164,6 +166,9 @@ pub(crate) fn show(end: &DreamEnd, wish: DreamWish, presenter: &Presenter) -> Re
             presenter.line(&format!("nothing to do: {why}"))?;
             presenter.note(TextStyle::Dim, "--force dreams anyway");
         }
+        DreamEnd::Waits(why) => {
+            presenter.note(TextStyle::Yellow, &format!("waiting for the team: {why}"));
+        }
         DreamEnd::Locked(holder) => {
             presenter.note(TextStyle::Red, &format!("another dream is running: {}", told(holder)));
         }
@@ -198,7 +203,7 @@ fn done(dreamt: &Dreamt, wish: DreamWish, presenter: &Presenter) -> Result<()> {
     let what = if dry { "would be" } else { "done" };
     presenter.line(&format!("{what}: {} ({by})", dreamt.report.summary()))?;
     if let Some(entry) = dreamt.entry {
-        presenter.note(TextStyle::Dim, &format!("to undo it: `everfold memory undo {entry}`"));
+        presenter.note(TextStyle::Dim, &format!("to undo it: `{}`", undo(dreamt, entry)));
     }
     if !dry && !dreamt.report.proposed.is_empty() {
         presenter.note(TextStyle::Dim, "to review what was proposed: `everfold memory inbox`");
@@ -208,11 +213,18 @@ fn done(dreamt: &Dreamt, wish: DreamWish, presenter: &Presenter) -> Result<()> {
 
 /// Who dreams, and for how long.
 fn told(holder: &Holder) -> String {
-    let pid = holder.pid.map_or("an unknown process".to_owned(), |pid| format!("process {pid}"));
+    let pid = holder.pid.map(|pid| format!("process {pid}"));
+    let who = holder.member.clone().or(pid).unwrap_or_else(|| "an unknown process".to_owned());
     match age(holder) {
-        Some(seconds) => format!("{pid}, for {} min {} s", seconds / 60, seconds % 60),
-        None => pid,
+        Some(seconds) => format!("{who}, for {} min {} s", seconds / 60, seconds % 60),
+        None => who,
     }
+}
+
+/// The command that takes a dream back.
+fn undo(dreamt: &Dreamt, entry: u64) -> String {
+    let scope = if dreamt.scope == MemoryScope::Team { " --scope team" } else { "" };
+    format!("everfold memory undo {entry}{scope}")
 }
 
 fn age(holder: &Holder) -> Option<i64> {
@@ -229,17 +241,18 @@ fn as_json(end: &DreamEnd, wish: DreamWish) -> Value {
     let plain = |status: &str, why: Option<&str>| json!({"type": "dream", "status": status, "dry_run": dry_run, "reason": why});
     match end {
         DreamEnd::Nothing(why) => plain("nothing", Some(why)),
+        DreamEnd::Waits(why) => plain("waiting", Some(why)),
         DreamEnd::Failed(why) => plain("failed", Some(why)),
         DreamEnd::Stopped => plain("stopped", None),
         DreamEnd::Locked(holder) => json!({
             "type": "dream", "status": "locked", "dry_run": dry_run,
-            "pid": holder.pid, "since": holder.since, "age_s": age(holder),
+            "pid": holder.pid, "member": holder.member, "since": holder.since, "age_s": age(holder),
         }),
         DreamEnd::Done(dreamt) => json!({
             "type": "dream", "status": "done", "dry_run": dry_run,
             "dreamer": match dreamt.by { Dreamer::Rules => "rules", Dreamer::Model => "model" },
             "entry": dreamt.entry,
-            "undo": dreamt.entry.map(|entry| format!("everfold memory undo {entry}")),
+            "undo": dreamt.entry.map(|entry| undo(dreamt, entry)),
             "summary": dreamt.report.summary(),
             "report": dreamt.report,
             "changes": dreamt.changes.iter().map(|change| {

@@ -129,8 +129,17 @@ fn listed<'a>(paths: impl ExactSizeIterator<Item = &'a String>) -> String {
 }
 
 pub(crate) fn status(team: &ProjectTeam, json: bool, presenter: &Presenter) -> Result<()> {
-    let TeamStatus { binding, memories, count, unshared, waiting, held, revision, last } =
-        team.status()?;
+    let TeamStatus {
+        binding,
+        memories,
+        count,
+        unshared,
+        waiting,
+        held,
+        revision,
+        consolidated,
+        last,
+    } = team.status()?;
     if json {
         let held: Vec<Value> =
             held.iter().map(|(path, why)| json!({"path": path, "why": why})).collect();
@@ -143,6 +152,7 @@ pub(crate) fn status(team: &ProjectTeam, json: bool, presenter: &Presenter) -> R
             "waiting_for_review": waiting,
             "not_pulled": held,
             "revision": revision,
+            "consolidated": consolidated,
             "last_sync": last.as_ref().map(|last| last.at),
             "problem": last.as_ref().and_then(|last| last.problem.as_deref()),
         }))?);
@@ -158,6 +168,9 @@ pub(crate) fn status(team: &ProjectTeam, json: bool, presenter: &Presenter) -> R
     }
     for (path, why) in held {
         presenter.note(TextStyle::Yellow, &format!("not pulled: {path}: {why}"));
+    }
+    if let Some(at) = consolidated {
+        presenter.line(&format!("consolidated at {at:.0}"))?;
     }
     match last {
         None => presenter.line("never synced")?,

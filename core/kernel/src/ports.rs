@@ -31,7 +31,7 @@ mod world;
 pub use carrier::{CarriedLetter, MailCarrier};
 pub use dreams::{
     Begun, DreamError, DreamProposal, Dreams, Ending, Gathered, Holder, LogsRead, MemoryHand,
-    Night, Stored, StoredFile, Swap, SwapEdit, Swapped,
+    Night, NightPurpose, NightWish, Stored, StoredFile, Swap, SwapEdit, Swapped,
 };
 pub use files::{Expect, FileError, FileKind, FileRead, FileStat, FileVersion, Files, LinesRead};
 pub use guard::{PathGuard, ReadGuard};

@@ -22,21 +22,29 @@ use crate::session::memory_state::MemorySwitch;
 use crate::session::{Error, Session, quiet_lines, weighed};
 use everfold_dream::policy;
 use everfold_economy::Weighing;
-use everfold_kernel::ports::{Dreams, FileError, Holder, ModelKind, World};
+use everfold_kernel::ports::{Dreams, FileError, Holder, MemoryScope, ModelKind, World};
 use everfold_kernel::record::SumVerdict;
-use everfold_kernel::{Flag, QuerySource, Timestamp, Tokens, Usage, Usd};
+use everfold_kernel::{Flag, QuerySource, SessionId, Timestamp, Tokens, Usage, Usd};
 use night::Night;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::oneshot;
 
 /// How a person wants a dream.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DreamWish {
+    /// Whose memories: the project's, or its team's.
+    pub scope: MemoryScope,
     /// Whether the gates count.
     pub gates: Gates,
     /// Whether anything is changed.
     pub mode: Mode,
+}
+
+impl Default for DreamWish {
+    fn default() -> Self {
+        Self { scope: MemoryScope::Project, gates: Gates::Kept, mode: Mode::Apply }
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -62,6 +70,8 @@ pub enum DreamEnd {
     /// There was nothing to do, and why.
     Nothing(String),
     Locked(Holder),
+    /// Those who share the memories cannot be asked now, and why.
+    Waits(String),
     /// Nothing was changed, and why.
     Failed(String),
     /// It was stopped; nothing was changed.
@@ -70,6 +80,7 @@ pub enum DreamEnd {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dreamt {
+    pub scope: MemoryScope,
     pub by: Dreamer,
     /// What was done, and why.
     pub report: DreamReport,
@@ -107,46 +118,91 @@ pub struct Dreaming {
     pub end: oneshot::Receiver<DreamEnd>,
 }
 
+/// What is told once when a team's dream has to wait.
+const WAITS: &str = "the team's memories are not consolidated yet";
+
 /// Looks at the end of a turn whether it is time, the cheapest gate first
-/// (L6.1), and starts a dream if it is.
+/// (L6.1), and starts the dreams that are due.
 pub(crate) async fn consider_dream(session: &mut Session) {
-    let Some(dreams) = session.world.dreams.clone() else { return };
     if session.config.background.auto_dream == AutoDream::Off
         || !session.config.flags.is_on(Flag::Dream)
         || session.state.memory_switch == MemorySwitch::Off
-        || has_dreamt_in_vain(session)
     {
         return;
     }
-    match gates(session, &*dreams).await {
-        Ok(_) => {}
-        Err(closed) => {
-            tracing::trace!(%closed, "no dream");
+    for dreams in due(session).await {
+        if let Err(denied) = session.budget.allows(&QuerySource::Dream).await {
+            quiet_lines::denied(session, "memories are not consolidated", Usd(0.0), &denied);
             return;
         }
-    }
-    if let Err(denied) = session.budget.allows(&QuerySource::Dream).await {
-        quiet_lines::denied(session, "memories are not consolidated", Usd(0.0), &denied);
-        return;
-    }
-    if let Err(error) = note_dream(session).await {
-        tracing::warn!(%error, "what a dream costs is not in the log");
-    }
-    let night = night(session, dreams, Starter::Turn, Mode::Apply).await;
-    start_night(session, night, |task, end| {
-        if let Some(text) = night::notice(&end) {
-            task.tell(Event::Notice(text));
+        if let Err(error) = note_dream(session, dreams.scope()).await {
+            tracing::warn!(%error, "what a dream costs is not in the log");
         }
-    });
+        let is_teams = dreams.scope() == MemoryScope::Team;
+        let mut night = night(session, dreams, Starter::Turn, Mode::Apply).await;
+        night.gates = Gates::Kept;
+        let is_first = is_teams && session.runtime.told.insert(WAITS);
+        start_night(session, night, move |task, end| {
+            let is_news = is_first || !matches!(end, DreamEnd::Waits(_));
+            if let Some(text) = night::notice(&end).filter(|_| is_news) {
+                task.tell(Event::Notice(text));
+            }
+        });
+    }
+}
+
+/// Those for which it is time.
+async fn due(session: &mut Session) -> Vec<Arc<dyn Dreams>> {
+    let (now, limits) = (session.world.clock.now(), Arc::clone(&session.config.limits));
+    let mut open = Vec::new();
+    for dreams in session.world.dreams.clone() {
+        if has_dreamt_in_vain(session, dreams.scope()) {
+            continue;
+        }
+        let last = last_dream(session, &*dreams).await;
+        match policy::time(last, now, &limits.dream) {
+            Ok(()) => open.push((dreams, last)),
+            Err(closed) => tracing::trace!(%closed, "no dream"),
+        }
+    }
+    if open.is_empty() {
+        return Vec::new();
+    }
+    let touched = match touched_sessions(session).await {
+        Ok(touched) => touched,
+        Err(closed) => {
+            tracing::trace!(%closed, "no dream");
+            return Vec::new();
+        }
+    };
+    let id = &session.log.id;
+    let is_due = |last| match policy::sessions(&touched, id, last, now, &limits.dream) {
+        Ok(_) => true,
+        Err(closed) => {
+            tracing::trace!(%closed, "no dream");
+            false
+        }
+    };
+    open.into_iter().filter(|(_, last)| is_due(*last)).map(|(dreams, _)| dreams).collect()
+}
+
+/// What its task is called.
+fn task_name(scope: MemoryScope) -> &'static str {
+    match scope {
+        MemoryScope::Team => "team dream",
+        MemoryScope::Project | MemoryScope::Global => "dream",
+    }
 }
 
 /// Whether a dream runs, or one of this session came to nothing: what
 /// failed once would fail again and again, and what a person stopped stays
 /// stopped.
-fn has_dreamt_in_vain(session: &Session) -> bool {
+fn has_dreamt_in_vain(session: &Session, scope: MemoryScope) -> bool {
     let tasks = session.runtime.background.list();
-    let mut dreams = tasks.iter().filter(|task| task.source == QuerySource::Dream);
-    dreams.any(|task| task.status != TaskStatus::Completed)
+    let is_one = |task: &&crate::event::TaskView| {
+        task.source == QuerySource::Dream && task.name == task_name(scope)
+    };
+    tasks.iter().filter(is_one).any(|task| task.status != TaskStatus::Completed)
 }
 
 /// Starts a dream as a person asks for it.
@@ -155,8 +211,12 @@ fn has_dreamt_in_vain(session: &Session) -> bool {
 /// How it ended already: there are no memories, or one runs in this session.
 pub async fn dream(session: &mut Session, wish: DreamWish) -> Result<Dreaming, DreamEnd> {
     let nothing = |why: &str| DreamEnd::Nothing(why.to_owned());
-    let dreams = session.world.dreams.clone();
-    let dreams = dreams.ok_or_else(|| nothing("memory is off"))?;
+    let mut all = session.world.dreams.iter();
+    let dreams = all.find(|dreams| dreams.scope() == wish.scope).cloned();
+    let dreams = dreams.ok_or_else(|| match wish.scope {
+        MemoryScope::Team => nothing("this project has no team, or its memories are switched off"),
+        MemoryScope::Project | MemoryScope::Global => nothing("memories are switched off"),
+    })?;
     if session.runtime.background.is_running(&QuerySource::Dream) {
         return Err(nothing("this session is already dreaming"));
     }
@@ -166,8 +226,11 @@ pub async fn dream(session: &mut Session, wish: DreamWish) -> Result<Dreaming, D
     }
     let mut night = night(session, Arc::clone(&dreams), Starter::Hand, wish.mode).await;
     if keeps {
-        // What is plainly wrong is mended all the same.
-        night.unless_tidy = open_gates(session, &*dreams).await.err();
+        match open_gates(session, &*dreams).await {
+            Ok(_) => night.gates = Gates::Kept,
+            // What is plainly wrong is mended all the same.
+            Err(closed) => night.unless_tidy = Some(closed),
+        }
     }
     let (sender, end) = oneshot::channel();
     let task = start_night(session, night, |_, end| drop(sender.send(end)));
@@ -177,21 +240,25 @@ pub async fn dream(session: &mut Session, wish: DreamWish) -> Result<Dreaming, D
 async fn open_gates(session: &mut Session, dreams: &dyn Dreams) -> Result<usize, NoDreamReason> {
     // Somebody waits for the answer: sessions are counted anew.
     session.runtime.counted_sessions = None;
-    gates(session, dreams).await
-}
-
-async fn gates(session: &mut Session, dreams: &dyn Dreams) -> Result<usize, NoDreamReason> {
     let now = session.world.clock.now();
     let limits = Arc::clone(&session.config.limits);
     let last = last_dream(session, dreams).await;
     policy::time(last, now, &limits.dream)?;
-    policy::scan(session.runtime.counted_sessions, now, &limits.dream)?;
+    let touched = touched_sessions(session).await?;
+    policy::sessions(&touched, &session.log.id, last, now, &limits.dream)
+}
+
+/// The sessions with the times of their last words, if they may be counted now.
+async fn touched_sessions(
+    session: &mut Session,
+) -> Result<Vec<(SessionId, Timestamp)>, NoDreamReason> {
+    let now = session.world.clock.now();
+    policy::scan(session.runtime.counted_sessions, now, &session.config.limits.dream)?;
     session.runtime.counted_sessions = Some(now);
-    let touched = session.world.transcripts.touched().await.unwrap_or_else(|error| {
+    Ok(session.world.transcripts.touched().await.unwrap_or_else(|error| {
         tracing::warn!(%error, "sessions cannot be counted");
         Vec::new()
-    });
-    policy::sessions(&touched, &session.log.id, last, now, &limits.dream)
+    }))
 }
 
 /// When memories were last consolidated: one `stat`.
@@ -220,7 +287,7 @@ fn start_night(
 ) -> String {
     let deadline = Duration::from_mins(session.config.limits.dream.minutes);
     session.runtime.background.start(
-        "dream",
+        task_name(night.dreams.scope()),
         QuerySource::Dream,
         deadline,
         move |task| async move {
@@ -237,10 +304,10 @@ fn start_night(
 
 /// Writes to the log what a dream is taken to cost (E1): its gates say that it
 /// is due, and no sum can say what tidy memories are worth.
-async fn note_dream(session: &mut Session) -> Result<(), Error> {
+async fn note_dream(session: &mut Session, scope: MemoryScope) -> Result<(), Error> {
     let limits = &session.config.limits.dream;
     let (used, window) = (session.state.fold.count(), session.window().size);
-    let start = policy::start(Starter::Turn, used.0, window.0, limits);
+    let start = policy::start(Starter::Turn, scope, (used.0, window.0), limits);
     let terms = weighed::cost_terms(session);
     let answers = Tokens(session.config.limits.economy.notes_output_tokens);
     let weighing = Weighing::new(QuerySource::Dream, "consolidate memories", &terms);
@@ -276,7 +343,8 @@ async fn night(
             }
         },
     };
-    let past = session.config.flags.is_on(Flag::PastSearch);
+    // What was said here is not for the others of a team.
+    let past = session.config.flags.is_on(Flag::PastSearch) && dreams.scope() != MemoryScope::Team;
     let transcripts = session.world.transcripts.path(&session.log.id);
     let transcripts = transcripts.parent().filter(|_| past).map(|dir| dir.display().to_string());
     Night {
@@ -291,6 +359,7 @@ async fn night(
         memory: session.config.memory.keep,
         project: session.config.workplace.project.clone(),
         transcripts: transcripts.unwrap_or_default(),
+        gates: Gates::Skipped,
         unless_tidy: None,
     }
 }
@@ -300,7 +369,7 @@ fn dreamer(session: &mut Session, dreams: &dyn Dreams, starter: Starter) -> Opti
     let limits = &session.config.limits.dream;
     let window = session.window().size.0;
     let used = session.state.fold.count().0;
-    let start = match policy::start(starter, used, window, limits) {
+    let start = match policy::start(starter, dreams.scope(), (used, window), limits) {
         policy::DreamStart::Parent => Start::Parent,
         policy::DreamStart::Fresh => Start::Fresh,
     };

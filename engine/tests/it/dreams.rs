@@ -135,7 +135,8 @@ async fn dream(session: &mut Session, wish: DreamWish) -> DreamEnd {
     }
 }
 
-const FORCED: DreamWish = DreamWish { gates: Gates::Skipped, mode: Mode::Apply };
+const FORCED: DreamWish =
+    DreamWish { scope: MemoryScope::Project, gates: Gates::Skipped, mode: Mode::Apply };
 
 fn done(end: DreamEnd) -> Dreamt {
     match end {

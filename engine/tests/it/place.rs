@@ -296,9 +296,11 @@ impl Builder {
         let project = self.home.join("projects").join(project_slug(&self.cwd));
         let longest = settings.everfold.limits.transcript_line_bytes;
         let memories = self.memories(settings, &project);
-        let dreams = memories.as_ref().map(|_| {
-            Arc::new(DirDreams::new(project.join("memory"), &self.clock)) as Arc<dyn Dreams>
+        let dreams = memories.iter().map(|_| {
+            let (dir, scope) = (project.join("memory"), MemoryScope::Project);
+            Arc::new(DirDreams::new(dir, scope, &self.clock)) as Arc<dyn Dreams>
         });
+        let dreams = dreams.collect();
         World {
             clock: Arc::clone(&self.clock),
             model: match settings.everfold.provider.kind {

@@ -4,6 +4,7 @@
 
 use everfold_kernel::SessionId;
 use everfold_kernel::limits::DreamLimits;
+use everfold_kernel::ports::MemoryScope;
 use jiff::{SignedDuration, Timestamp};
 use std::fmt;
 
@@ -122,11 +123,21 @@ pub enum DreamStart {
 }
 
 /// From what a dream's agent starts: by hand, and where the session fills more
-/// than half of the window, from system prompt and tools alone.
+/// than half of the window, from system prompt and tools alone. So does the
+/// dream of a team: what was said here is not for the others.
 #[must_use]
-pub fn start(starter: Starter, used: u64, window: u64, limits: &DreamLimits) -> DreamStart {
-    let full = used.saturating_mul(100) > window.saturating_mul(limits.fresh_percent);
-    if starter == Starter::Hand || full { DreamStart::Fresh } else { DreamStart::Parent }
+pub fn start(
+    starter: Starter,
+    scope: MemoryScope,
+    (used, window): (u64, u64),
+    limits: &DreamLimits,
+) -> DreamStart {
+    let is_full = used.saturating_mul(100) > window.saturating_mul(limits.fresh_percent);
+    if starter == Starter::Hand || scope == MemoryScope::Team || is_full {
+        DreamStart::Fresh
+    } else {
+        DreamStart::Parent
+    }
 }
 
 #[cfg(test)]
@@ -177,8 +188,10 @@ mod tests {
     #[test]
     fn l6_4_by_hand_or_in_a_full_window_it_starts_afresh() {
         let limits = DreamLimits::default();
-        assert_eq!(start(Starter::Turn, 50, 100, &limits), DreamStart::Parent);
-        assert_eq!(start(Starter::Turn, 51, 100, &limits), DreamStart::Fresh);
-        assert_eq!(start(Starter::Hand, 0, 100, &limits), DreamStart::Fresh);
+        let start = |starter, scope, used| start(starter, scope, (used, 100), &limits);
+        assert_eq!(start(Starter::Turn, MemoryScope::Project, 50), DreamStart::Parent);
+        assert_eq!(start(Starter::Turn, MemoryScope::Project, 51), DreamStart::Fresh);
+        assert_eq!(start(Starter::Hand, MemoryScope::Project, 0), DreamStart::Fresh);
+        assert_eq!(start(Starter::Turn, MemoryScope::Team, 0), DreamStart::Fresh);
     }
 }

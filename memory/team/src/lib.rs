@@ -4,6 +4,7 @@
 //! - [`mod@sync`]: takes in what is new, merges by memory, publishes what is ours.
 //! - [`plan`]: what becomes of each memory; decides, and does nothing.
 //! - [`ancestor`]: the state that we and the others had in common last.
+//! - [`consolidation`]: when the memories were consolidated, and who is at it.
 //!
 //! The memories themselves are an ordinary store, so that everything that works
 //! with memories works with a team's. What carries them is a port
@@ -14,6 +15,7 @@
 //! recognised. Everything here blocks.
 
 pub mod ancestor;
+pub mod consolidation;
 mod error;
 pub mod place;
 pub mod plan;

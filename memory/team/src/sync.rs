@@ -5,13 +5,15 @@ mod aside;
 mod departures;
 
 use crate::ancestor::{BaseFile, TeamBase};
+use crate::consolidation::TeamNights;
 use crate::error::Error;
 use crate::plan::{Meeting, TeamPlan, planned};
 use arrivals::Arrivals;
 use aside::Aside;
 use everfold_disk::Lock;
 use everfold_kernel::limits::TeamLimits;
-use everfold_kernel::ports::{TeamHead, TeamPublished, TeamRemote};
+use everfold_kernel::ports::{TeamChange, TeamHead, TeamPublished, TeamRemote};
+use everfold_memory_store::dream::lock;
 use everfold_memory_store::store::{StoredText, TakenIn};
 use everfold_memory_store::{By, ContentId, Store, TopicPath};
 use jiff::Timestamp;
@@ -34,6 +36,8 @@ const FEW: usize = 3;
 pub struct TeamSync<'a> {
     /// What it is called.
     pub name: &'a str,
+    /// What the others know us by.
+    pub member: &'a str,
     /// Where its files are.
     pub dir: &'a Path,
     pub store: &'a Store,
@@ -136,7 +140,8 @@ impl TeamSync<'_> {
         if common != base {
             common.save(self.dir)?;
         }
-        let wanted = departures::wanted(self, &plan, report);
+        let mut wanted = departures::wanted(self, &plan, report);
+        wanted.changes.extend(self.nights(&head)?);
         report.revision.clone_from(&head.revision);
         if wanted.changes.is_empty() {
             return Ok(Round::Done);
@@ -154,6 +159,18 @@ impl TeamSync<'_> {
                 Ok(Round::Done)
             }
         }
+    }
+
+    /// Takes over when the others consolidated the memories, and says what they
+    /// are to know of us.
+    fn nights(&self, head: &TeamHead) -> Result<Option<TeamChange>, Error> {
+        let nights = TeamNights::read(self.remote, head)?;
+        let (here, there) = (lock::last(self.store)?, nights.last(self.now));
+        if let Some(there) = there.filter(|there| here.is_none_or(|here| here < *there)) {
+            lock::adopt(self.store, there)?;
+            return Ok(None);
+        }
+        Ok(nights.news(here, self.member, self.now))
     }
 
     /// Texts of all that differs.

@@ -60,7 +60,7 @@ impl Bench {
             respondent: None,
             post: None,
             worktrees: None,
-            dreams: None,
+            dreams: Vec::new(),
             switches: None,
         };
         let roots = vec![PathBuf::from("/proj"), PathBuf::from("/extra")];

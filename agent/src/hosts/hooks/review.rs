@@ -112,7 +112,7 @@ impl Agent {
             transcripts,
             model,
             past: None,
-            dreams: None,
+            dreams: Vec::new(),
             post: None,
             ..self.world().clone()
         };

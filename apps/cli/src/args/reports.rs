@@ -3,6 +3,7 @@
 use super::{Choices, OutputFormat};
 use clap::{Args, Subcommand, ValueEnum};
 use everfold_agent::bills::GroupBy;
+use everfold_kernel::ports::MemoryScope;
 use std::path::PathBuf;
 
 /// `everfold config`.
@@ -333,12 +334,32 @@ pub(crate) enum ExportFormat {
     Jsonl,
 }
 
+/// Whose memories a dream consolidates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DreamScope {
+    #[default]
+    Project,
+    Team,
+}
+
+impl DreamScope {
+    pub(crate) fn port(self) -> MemoryScope {
+        match self {
+            Self::Project => MemoryScope::Project,
+            Self::Team => MemoryScope::Team,
+        }
+    }
+}
+
 /// `everfold dream`.
 #[derive(Debug, Default, Args)]
 pub(crate) struct DreamArgs {
     /// Show what would change, and change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
+    /// Whose memories: the project's, or its team's
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) scope: DreamScope,
     /// Dream even if it is not time yet
     #[arg(long)]
     pub(crate) force: bool,

@@ -7,7 +7,7 @@ use everfold_agent::engine::session::effects;
 
 pub(super) async fn run(cx: &mut CommandContext, text: &str) -> Result<Flow> {
     let Some(wish) = crate::dream::wish(text) else {
-        cx.presenter.note(TextStyle::Yellow, "usage: /dream [--dry-run] [--force]");
+        cx.presenter.note(TextStyle::Yellow, "usage: /dream [team] [--dry-run] [--force]");
         return Ok(Flow::GoOn);
     };
     let CommandContext { session, stop, presenter, .. } = cx;

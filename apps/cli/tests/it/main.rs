@@ -62,6 +62,8 @@ mod sessions;
 mod setups;
 mod team;
 #[cfg(target_os = "linux")]
+mod team_dream;
+#[cfg(target_os = "linux")]
 mod team_git;
 mod terminal;
 mod trust;

@@ -303,7 +303,6 @@ fn u7_line_breaks_of_an_answer_are_kept_and_wide_letters_leave_no_ghosts() {
     let screen = terminal.sees("second line");
     assert!(!screen.contains("first line second"), "{screen}");
     assert_eq!(screen.matches('|').count(), 1, "{screen}");
-}
     // What was scrolled, and what a panel covered, leaves nothing behind.
     for _ in 0..4 {
         terminal.says("/nonsense");
@@ -318,6 +317,7 @@ fn u7_line_breaks_of_an_answer_are_kept_and_wide_letters_leave_no_ghosts() {
         screen.matches('\u{1f1ea}').count(),
         "{screen}"
     );
+}
 
 /// Presses Esc; another key at once would be read as one with Alt.
 fn escape(terminal: &Terminal) {

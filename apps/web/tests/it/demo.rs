@@ -3,7 +3,9 @@
 
 use crate::stage::Stage;
 use everfold_kernel::Timestamp;
-use everfold_kernel::ports::{Begun, Clock, Dreams, Ending, LogsRead, Swap, SwapEdit};
+use everfold_kernel::ports::{
+    Begun, Clock, Dreams, Ending, LogsRead, MemoryScope, NightPurpose, NightWish, Swap, SwapEdit,
+};
 use everfold_memory_store::{DirDreams, StoreScope};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -188,11 +190,12 @@ pub(crate) fn memories(stage: &Stage) {
 fn dream(stage: &Stage) {
     let store = stage.store(StoreScope::Project);
     let clock: Arc<dyn Clock> = Arc::new(everfold_agent::SystemClock);
-    let dreams = DirDreams::new(store.dir().to_owned(), &clock);
+    let dreams = DirDreams::new(store.dir().to_owned(), MemoryScope::Project, &clock);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let at = Timestamp::now();
-        let Begun::Night(night) = dreams.begin(at).await.unwrap() else {
+        let wish = NightWish { at, unless_after: None, purpose: NightPurpose::Change };
+        let Begun::Night(night) = dreams.begin(wish).await.unwrap() else {
             panic!("somebody dreams")
         };
         let topic = everfold_memory_store::TopicPath::new("old-deploys.md").unwrap();

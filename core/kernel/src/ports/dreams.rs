@@ -1,6 +1,6 @@
 //! Consolidating memories (L6): one at a time, on a copy, swapped in whole.
 
-use super::BoxFuture;
+use super::{BoxFuture, MemoryScope};
 use crate::error::{Class, Classify};
 use crate::ids::SessionId;
 use jiff::Timestamp;
@@ -10,6 +10,9 @@ use std::path::{Path, PathBuf};
 
 /// A memory directory that can be consolidated.
 pub trait Dreams: Send + Sync {
+    /// Whose memories they are.
+    fn scope(&self) -> MemoryScope;
+
     /// The directory, links resolved.
     fn dir(&self) -> &Path;
 
@@ -17,11 +20,30 @@ pub trait Dreams: Send + Sync {
     /// it costs one `stat`.
     fn lock_file(&self) -> PathBuf;
 
-    /// Takes the lock. Among any number of processes one gets it (L6.3).
-    fn begin(&self, at: Timestamp) -> BoxFuture<'_, Result<Begun, DreamError>>;
+    /// Takes the lock. Among any number of processes one gets it (L6.3), and
+    /// among the members of a team one (F2).
+    fn begin(&self, wish: NightWish) -> BoxFuture<'_, Result<Begun, DreamError>>;
 
     /// What the store holds now, without the lock: for a look.
     fn look(&self) -> BoxFuture<'_, Result<Stored, DreamError>>;
+}
+
+/// What a night is wanted for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NightWish {
+    pub at: Timestamp,
+    /// Not where memories were consolidated after this time: who waited for the
+    /// lock may come too late.
+    pub unless_after: Option<Timestamp>,
+    pub purpose: NightPurpose,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NightPurpose {
+    /// Memories are changed.
+    Change,
+    /// Somebody wants to see what would change; nobody else has to know.
+    Look,
 }
 
 /// What came of taking the lock.
@@ -30,13 +52,19 @@ pub enum Begun {
     Night(Box<dyn Night>),
     /// Somebody else dreams.
     Locked(Holder),
+    /// Somebody did so at this time.
+    Recent(Timestamp),
+    /// Those who share the memories cannot be asked now, and why.
+    Waits(String),
 }
 
 /// Who holds the lock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Holder {
     /// The process, where the lock names one.
     pub pid: Option<u32>,
+    /// The member of the team, where it is known which.
+    pub member: Option<String>,
     /// Since when, where that is known.
     pub since: Option<Timestamp>,
 }
@@ -44,9 +72,6 @@ pub struct Holder {
 /// A dream under way: the lock is held. Dropping it rewinds the time of the
 /// last consolidation, as a failure does.
 pub trait Night: Send + Sync {
-    /// When memories were consolidated before this night.
-    fn last(&self) -> Option<Timestamp>;
-
     /// The folder of the working copy. It stands for the memory directory.
     fn copy(&self) -> &Path;
 

@@ -41,8 +41,8 @@ pub struct World {
     pub post: Option<Arc<dyn Post>>,
     /// Checkouts for agents; none where there can be none.
     pub worktrees: Option<Arc<dyn Worktrees>>,
-    /// Consolidating those memories; none where there are none.
-    pub dreams: Option<Arc<dyn Dreams>>,
+    /// Consolidating those memories: the project's, and its team's.
+    pub dreams: Vec<Arc<dyn Dreams>>,
     /// Where kill switches and limits are followed; none keeps them as they
     /// were when the session started (Q3).
     pub switches: Option<Arc<dyn Switches>>,

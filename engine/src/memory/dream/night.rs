@@ -1,22 +1,24 @@
 //! One dream, from taking the lock to letting go of it.
 
 use super::progress::Progress;
-use super::{Change, DreamEnd, Dreamer, Dreamt, Mode, workspace};
+use super::{Change, DreamEnd, Dreamer, Dreamt, Gates, Mode, WAITS, workspace};
 use crate::background::TaskHandle;
 use crate::event::EndReason;
 use crate::session::fork::Fork;
 use everfold_dream::apply::{EndedDream, Settled, settle};
+use everfold_dream::policy;
 use everfold_dream::report::{DreamReport, FileReason, Reasons};
 use everfold_dream::{
     DreamRules, Material, NoDreamReason, Texts, Tidied, check, drift, texts, tidy,
 };
 use everfold_kernel::ports::{
-    Begun, DreamProposal, Dreams, Ending, Gathered, LogsRead, Night as Held, Stored, Swap, Swapped,
-    World,
+    Begun, DreamProposal, Dreams, Ending, Gathered, LogsRead, MemoryScope, Night as Held,
+    NightPurpose, NightWish, Stored, Swap, Swapped, World,
 };
 use everfold_kernel::{Limits, SessionId, Usage, Usd, settings};
 use everfold_memory_file::Caps;
 use everfold_memory_file::index::INDEX_FILE;
+use jiff::SignedDuration;
 use jiff::tz::TimeZone;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -37,6 +39,8 @@ pub(super) struct Night {
     pub(super) memory: settings::MemorySettings,
     pub(super) project: PathBuf,
     pub(super) transcripts: String,
+    /// Whether somebody else may have dreamt meanwhile.
+    pub(super) gates: Gates,
     /// A gate that is closed: only what is plainly wrong is reason enough.
     pub(super) unless_tidy: Option<NoDreamReason>,
 }
@@ -68,12 +72,15 @@ pub(super) fn notice(end: &DreamEnd) -> Option<String> {
         DreamEnd::Done(dreamt)
             if !dreamt.report.is_empty() || !dreamt.report.proposed.is_empty() =>
         {
+            let scope = dreamt.scope.as_str();
             let undo =
-                |entry| format!("; `everfold memory undo {entry} --scope project` undoes it");
+                |entry| format!("; `everfold memory undo {entry} --scope {scope}` undoes it");
             let undo = dreamt.entry.map(undo).unwrap_or_default();
-            Some(format!("memories were consolidated: {}{undo}", dreamt.report.summary()))
+            let whose = if dreamt.scope == MemoryScope::Team { "the team's " } else { "" };
+            Some(format!("{whose}memories were consolidated: {}{undo}", dreamt.report.summary()))
         }
         DreamEnd::Failed(why) => Some(format!("a dream failed; memories are unchanged: {why}")),
+        DreamEnd::Waits(why) => Some(format!("{WAITS}: {why}")),
         _ => None,
     }
 }
@@ -82,9 +89,16 @@ impl Night {
     /// Dreams. Stopped at any point, everything is as it was.
     pub(super) async fn run(mut self, task: &TaskHandle) -> DreamEnd {
         task.phase("starting");
-        let held = match self.dreams.begin(self.world.clock.now()).await {
+        let wish = self.wish();
+        let held = match self.dreams.begin(wish).await {
             Ok(Begun::Night(held)) => held,
             Ok(Begun::Locked(holder)) => return DreamEnd::Locked(holder),
+            Ok(Begun::Waits(why)) => return DreamEnd::Waits(why),
+            Ok(Begun::Recent(last)) => {
+                let closed = policy::time(Some(last), wish.at, &self.limits.dream).err();
+                let why = closed.map(|closed| closed.to_string()).unwrap_or_default();
+                return DreamEnd::Nothing(why);
+            }
             Err(error) => return DreamEnd::Failed(error.to_string()),
         };
         let dreamt = tokio::select! {
@@ -111,6 +125,19 @@ impl Night {
             Some(Err(Nothing::Needless(why))) => DreamEnd::Nothing(why),
             Some(Err(Nothing::Failed(why))) => DreamEnd::Failed(why),
             None => DreamEnd::Stopped,
+        }
+    }
+
+    fn wish(&self) -> NightWish {
+        let at = self.world.clock.now();
+        let since = SignedDuration::from_hours(self.limits.dream.hours);
+        NightWish {
+            at,
+            unless_after: (self.gates == Gates::Kept).then(|| at.checked_sub(since).ok()).flatten(),
+            purpose: match self.mode {
+                Mode::Apply => NightPurpose::Change,
+                Mode::Show => NightPurpose::Look,
+            },
         }
     }
 
@@ -153,8 +180,12 @@ impl Night {
         Ok(tokio::task::spawn_blocking(work).await?)
     }
 
-    /// What memories name and no longer holds (L6.8).
+    /// What memories name and no longer holds (L6.8). A team may have other
+    /// projects, too, and what is not in this one may be in those.
     async fn drift(&self, texts: &Texts, base: &Stored) -> Vec<String> {
+        if self.dreams.scope() == MemoryScope::Team {
+            return Vec::new();
+        }
         let (root, most) = (self.project.clone(), self.limits.dream.lookup_bytes);
         let missing = self.world.search.missing(root, drift::names(texts), most).await;
         let missing = missing.unwrap_or_else(|error| {
@@ -287,7 +318,8 @@ impl Night {
             let changes = changes(&before, &settled.texts);
             self.propose(held, settled, &mut report, at).await;
             let Outcome { by, usage, cost, .. } = result;
-            return Ok(Dreamt { by, report, changes, entry, usage, cost });
+            let scope = self.dreams.scope();
+            return Ok(Dreamt { scope, by, report, changes, entry, usage, cost });
         }
         Err(Nothing::Failed("memories kept changing in the meantime".to_owned()))
     }

@@ -51,12 +51,6 @@ impl DirNight {
         Ok(Self { store, held, copy })
     }
 
-    /// When memories were consolidated before.
-    #[must_use]
-    pub fn last(&self) -> Option<Timestamp> {
-        self.held.prior()
-    }
-
     /// The folder of the working copy.
     #[must_use]
     pub fn copy(&self) -> &Path {

@@ -114,6 +114,28 @@ pub(crate) fn recover(store: &Store) -> Result<(), Error> {
     }
 }
 
+/// When memories were consolidated last; none where somebody is at it.
+///
+/// # Errors
+/// If that cannot be read.
+pub fn last(store: &Store) -> Result<Option<Timestamp>, Error> {
+    let found = found(store)?;
+    Ok(found.at.filter(|_| found.pid.is_none()))
+}
+
+/// Takes over that somebody else who shares these memories consolidated them.
+/// Where one of ours dreams, it is taken over later.
+///
+/// # Errors
+/// If that cannot be written down.
+pub fn adopt(store: &Store, at: Timestamp) -> Result<(), Error> {
+    store.must_be_plain(Path::new(OS_LOCK))?;
+    let Some(_os) = Lock::try_acquire(&store.own()?.path().join(OS_LOCK))? else { return Ok(()) };
+    end_of_the_dead(store)?;
+    make_way(store)?;
+    if found(store)?.pid.is_none() { write(store, "", at) } else { Ok(()) }
+}
+
 impl Held {
     /// When memories were consolidated before this night.
     #[must_use]

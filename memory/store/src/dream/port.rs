@@ -6,10 +6,10 @@ use super::lock::{self, LOCK_FILE, Taken};
 use crate::error::Error;
 use crate::path::TopicPath;
 use crate::store::inbox::{Handed, ProposedChange};
-use crate::store::{By, MemoryTarget, Replacement, Store, StoreOptions};
+use crate::store::{By, MemoryTarget, Replacement, Store, StoreOptions, StoreScope};
 use everfold_kernel::ports::{
-    Begun, BoxFuture, Clock, DreamError, DreamProposal, Dreams, Ending, Gathered, Holder, Night,
-    Stored, Swap, Swapped,
+    Begun, BoxFuture, Clock, DreamError, DreamProposal, Dreams, Ending, Gathered, Holder,
+    MemoryScope, Night, NightWish, Stored, Swap, Swapped,
 };
 use jiff::Timestamp;
 use std::collections::BTreeMap;
@@ -19,14 +19,15 @@ use std::sync::Arc;
 /// The memories of a directory, to be consolidated.
 pub struct DirDreams {
     dir: PathBuf,
+    scope: MemoryScope,
     clock: Arc<dyn Clock>,
 }
 
 impl DirDreams {
     /// Those of this directory, links resolved. It is opened when it is needed.
     #[must_use]
-    pub fn new(dir: PathBuf, clock: &Arc<dyn Clock>) -> Self {
-        Self { dir, clock: Arc::clone(clock) }
+    pub fn new(dir: PathBuf, scope: MemoryScope, clock: &Arc<dyn Clock>) -> Self {
+        Self { dir, scope, clock: Arc::clone(clock) }
     }
 
     fn run<T: Send + 'static>(
@@ -34,15 +35,24 @@ impl DirDreams {
         work: impl FnOnce(Arc<Store>) -> Result<T, Error> + Send + 'static,
     ) -> BoxFuture<'static, Result<T, DreamError>> {
         let (dir, at) = (self.dir.clone(), self.clock.now());
-        let place = dir.clone();
+        let scope = match self.scope {
+            MemoryScope::Project => StoreScope::Project,
+            MemoryScope::Global => StoreScope::Global,
+            MemoryScope::Team => StoreScope::Team,
+        };
+        let (place, options) = (dir.clone(), StoreOptions { scope, ..StoreOptions::default() });
         blocking(dir, move || {
-            let store = Store::open_with(&place, StoreOptions::default(), at)?;
+            let store = Store::open_with(&place, options, at)?;
             work(Arc::new(store))
         })
     }
 }
 
 impl Dreams for DirDreams {
+    fn scope(&self) -> MemoryScope {
+        self.scope
+    }
+
     fn dir(&self) -> &Path {
         &self.dir
     }
@@ -51,13 +61,19 @@ impl Dreams for DirDreams {
         self.dir.join(LOCK_FILE)
     }
 
-    fn begin(&self, at: Timestamp) -> BoxFuture<'_, Result<Begun, DreamError>> {
-        self.run(move |store| match lock::take(&store, at)? {
+    fn begin(&self, wish: NightWish) -> BoxFuture<'_, Result<Begun, DreamError>> {
+        self.run(move |store| match lock::take(&store, wish.at)? {
             Taken::Held(held) => {
+                if let Some(last) = held.prior().filter(|last| is_recent(*last, wish)) {
+                    held.undone()?;
+                    return Ok(Begun::Recent(last));
+                }
                 let night = Arc::new(DirNight::new(store, held)?);
                 Ok(Begun::Night(Box::new(Held { night })))
             }
-            Taken::Locked { pid, since } => Ok(Begun::Locked(Holder { pid, since })),
+            Taken::Locked { pid, since } => {
+                Ok(Begun::Locked(Holder { pid, since, ..Holder::default() }))
+            }
         })
     }
 
@@ -82,10 +98,6 @@ impl Held {
 }
 
 impl Night for Held {
-    fn last(&self) -> Option<Timestamp> {
-        self.night.last()
-    }
-
     fn copy(&self) -> &Path {
         self.night.copy()
     }
@@ -138,6 +150,11 @@ impl Night for Held {
             Err(_) => Ok(()),
         })
     }
+}
+
+/// A time in the future says nothing: clocks are set back.
+fn is_recent(last: Timestamp, wish: NightWish) -> bool {
+    wish.unless_after.is_some_and(|after| last > after) && last <= wish.at
 }
 
 fn blocking<T: Send + 'static>(

@@ -27,6 +27,9 @@ const LOG_BYTES: u64 = 256 * 1024;
 struct Past {
     last: Option<Timestamp>,
     by_hand: bool,
+    /// It came from another member of the team: only there they know who wrote
+    /// it, and when.
+    from_others: bool,
 }
 
 impl Store {
@@ -87,7 +90,9 @@ fn past(entries: &[JournalEntry]) -> BTreeMap<&str, Past> {
     for entry in entries.iter().filter(|entry| entry.action != Action::Adopt) {
         for change in &entry.changes {
             let known = past.entry(&change.path).or_default();
-            known.last = Some(entry.at);
+            let from_others = entry.action == Action::Team;
+            known.last = Some(entry.at).filter(|_| !from_others);
+            known.from_others |= from_others;
             known.by_hand |= is_by_hand(&entry.author);
         }
     }
@@ -101,8 +106,9 @@ pub(super) fn is_by_hand(author: &Author) -> bool {
 
 /// A person wrote it, or said it. Where that cannot be told, yes.
 fn writer(text: &str, past: Past) -> MemoryHand {
-    let stated = Memory::parse(text).front.basis == Some(Basis::Stated);
-    if stated || past.by_hand || past.last.is_none() {
+    let basis = Memory::parse(text).front.basis;
+    let unknown = if past.from_others { basis.is_none() } else { past.last.is_none() };
+    if basis == Some(Basis::Stated) || past.by_hand || unknown {
         MemoryHand::Person
     } else {
         MemoryHand::Agent

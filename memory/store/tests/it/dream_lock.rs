@@ -1,7 +1,9 @@
 //! The dream lock: one winner, and no dead one holds it (L6.2, L6.3).
 
 use super::*;
-use everfold_memory_store::dream::lock::{Held, take};
+use everfold_kernel::ports::{Begun, Clock, Dreams, MemoryScope, NightPurpose, NightWish};
+use everfold_memory_store::DirDreams;
+use everfold_memory_store::dream::lock::{self, Held, take};
 use everfold_memory_store::dream::{LOCK_FILE, Taken};
 use jiff::SignedDuration;
 use std::fs::{self, File};
@@ -81,6 +83,53 @@ fn l6_2_a_first_dream_that_fails_leaves_no_file() {
     let dir = tempfile::tempdir().unwrap();
     held(take(&store(dir.path()), at(0)).unwrap()).undone().unwrap();
     assert_eq!(seen(dir.path()), None);
+}
+
+#[test]
+fn f2_l6_2_a_dream_of_another_member_is_taken_over_unless_one_of_ours_dreams() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = store(dir.path());
+    assert_eq!(lock::last(&store).unwrap(), None);
+    lock::adopt(&store, at(100)).unwrap();
+    assert_eq!(seen(dir.path()), Some((String::new(), at(100))));
+    assert_eq!(lock::last(&store).unwrap(), Some(at(100)));
+    let night = held(take(&store, at(200)).unwrap());
+    assert_eq!(lock::last(&store).unwrap(), None, "nobody knows yet");
+    lock::adopt(&store, at(150)).unwrap();
+    night.undone().unwrap();
+    assert_eq!(lock::last(&store).unwrap(), Some(at(100)));
+}
+
+#[tokio::test]
+async fn l6_1_who_waited_for_the_lock_hears_of_the_dream_that_was() {
+    let dir = tempfile::tempdir().unwrap();
+    held(take(&store(dir.path()), at(0)).unwrap()).done(at(100)).unwrap();
+    let clock: Arc<dyn Clock> = Arc::new(StoppedClock(at(200)));
+    let dreams = DirDreams::new(dir.path().to_owned(), MemoryScope::Project, &clock);
+    let wish = |since: Option<i64>| NightWish {
+        at: at(200),
+        unless_after: since.map(at),
+        purpose: NightPurpose::Change,
+    };
+    assert!(
+        matches!(dreams.begin(wish(Some(50))).await, Ok(Begun::Recent(last)) if last == at(100))
+    );
+    assert_eq!(seen(dir.path()), Some((String::new(), at(100))));
+    assert!(matches!(dreams.begin(wish(Some(150))).await, Ok(Begun::Night(_))));
+    assert!(matches!(dreams.begin(wish(None)).await, Ok(Begun::Night(_))));
+}
+
+/// A clock that stands.
+struct StoppedClock(Timestamp);
+
+impl Clock for StoppedClock {
+    fn now(&self) -> Timestamp {
+        self.0
+    }
+
+    fn fresh_uuid(&self) -> String {
+        String::new()
+    }
 }
 
 #[test]

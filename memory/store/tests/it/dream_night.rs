@@ -7,7 +7,7 @@ use everfold_memory_store::Error;
 use everfold_memory_store::dream::consolidation::DirNight;
 use everfold_memory_store::dream::lock::take;
 use everfold_memory_store::dream::{LOCK_FILE, Taken};
-use everfold_memory_store::store::{OnConflict, Replacement};
+use everfold_memory_store::store::{OnConflict, Replacement, TakenIn};
 use std::collections::BTreeMap;
 use std::fs;
 use std::sync::Arc;
@@ -209,6 +209,20 @@ fn l6_7_it_is_known_who_wrote_what_and_of_what_use_it_was() {
     }
     assert_eq!((stored.files["agent.md"].recalled, stored.files["agent.md"].used), (1, 0));
     assert!(stored.files["agent.md"].day.is_some());
+}
+
+#[test]
+fn l5_24_what_came_from_another_member_is_a_persons_unless_it_says_otherwise() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path());
+    let inferred = "---\nname: x\nmetadata:\n  basis: inferred\n---\nconcluded\n".to_owned();
+    let taken = [("plain.md", memory("plain", "typed over there")), ("inferred.md", inferred)]
+        .map(|(name, text)| TakenIn { path: path(name), expect: None, text: Some(text) });
+    store.take_in(&taken, &By::agent("team", "from others", at(0))).unwrap();
+    let stored = store.stored(None).unwrap();
+    assert_eq!(stored.files["plain.md"].writer, MemoryHand::Person);
+    assert_eq!(stored.files["inferred.md"].writer, MemoryHand::Agent);
+    assert_eq!(stored.files["plain.md"].day, None, "the day it came is not that of its writing");
 }
 
 #[test]

@@ -86,6 +86,9 @@ fn fit(sync: &TeamSync<'_>, path: &str, text: &str) -> Result<(), Unshared> {
 
 /// What a commit says: the memories by their names.
 fn note(texts: &BTreeMap<String, Option<String>>) -> String {
+    if texts.is_empty() {
+        return "Consolidate the memories".to_owned();
+    }
     let verb = if texts.values().all(Option::is_none) { "Forget" } else { "Keep" };
     let names: Vec<&str> =
         texts.keys().map(|path| path.strip_suffix(".md").unwrap_or(path)).take(NAMED).collect();
