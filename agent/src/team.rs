@@ -95,6 +95,8 @@ pub struct TeamStatus {
     pub count: usize,
     /// How many were changed here and are not with the others yet.
     pub unshared: usize,
+    /// How many letters to other machines are still here.
+    pub letters: usize,
     /// How many versions wait for the person's word.
     pub waiting: usize,
     /// What the others have and is not taken in, with the reason.
@@ -325,6 +327,7 @@ impl ProjectTeam {
             memories: self.memories(),
             count: store.texts()?.len(),
             unshared: unshared(&base, &store)?,
+            letters: everfold_mailbox::unsent(self.place.dir()),
             waiting: store.inbox()?.len(),
             held: held.collect(),
             revision: base.revision.clone(),

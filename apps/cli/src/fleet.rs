@@ -27,6 +27,7 @@ pub(crate) fn run(
             enlist(&dirs, fleet, Some(usize::from(*replicas)), presenter)?;
         }
         FleetCommand::Join(fleet) => enlist(&dirs, fleet, None, presenter)?,
+        FleetCommand::Sync { json } => team::sync(&dirs, NO_FLEET, *json, presenter)?,
         FleetCommand::Status { json } => {
             let team = team::bound(&dirs, NO_FLEET)?;
             team::status(team, *json, presenter)?;

@@ -19,11 +19,7 @@ pub(crate) fn run(env: &ProcessEnv, command: &TeamCommand, presenter: &Presenter
     match command {
         TeamCommand::Init(args) => start(&dirs, args, TeamStart::Made, presenter),
         TeamCommand::Join(args) => start(&dirs, args, TeamStart::Joined, presenter),
-        TeamCommand::Sync { json } => {
-            let team = bound(&dirs, NO_TEAM)?;
-            let report = team.sync(Prompts::Allowed, Duration::from_secs(team.limits().sync_s))?;
-            told(&report, *json, presenter)
-        }
+        TeamCommand::Sync { json } => sync(&dirs, NO_TEAM, *json, presenter),
         TeamCommand::Status { json } => status(bound(&dirs, NO_TEAM)?, *json, presenter),
         TeamCommand::Leave => {
             let memories = dirs.leave_team()?;
@@ -33,6 +29,13 @@ pub(crate) fn run(env: &ProcessEnv, command: &TeamCommand, presenter: &Presenter
             Ok(())
         }
     }
+}
+
+/// Syncs while somebody waits.
+pub(crate) fn sync(dirs: &MemoryDirs, hint: &str, json: bool, presenter: &Presenter) -> Result<()> {
+    let team = bound(dirs, hint)?;
+    let report = team.sync(Prompts::Allowed, Duration::from_secs(team.limits().sync_s))?;
+    told(&report, json, presenter)
 }
 
 const NO_TEAM: &str =
@@ -73,7 +76,12 @@ pub(crate) fn started(
     if !json {
         presenter.line(&format!("{what} team {} at {}", binding.name, binding.address))?;
     }
-    told(&report, json, presenter)
+    told(&report, json, presenter)?;
+    if !json {
+        let hint = "what is kept with `--scope team` is shared; `everfold memory add --help`";
+        presenter.note(TextStyle::Dim, hint);
+    }
+    Ok(())
 }
 
 /// What a sync did.
@@ -134,6 +142,7 @@ pub(crate) fn status(team: &ProjectTeam, json: bool, presenter: &Presenter) -> R
         memories,
         count,
         unshared,
+        letters,
         waiting,
         held,
         revision,
@@ -149,6 +158,7 @@ pub(crate) fn status(team: &ProjectTeam, json: bool, presenter: &Presenter) -> R
             "memories": memories,
             "count": count,
             "unpushed": unshared,
+            "unsent_letters": letters,
             "waiting_for_review": waiting,
             "not_pulled": held,
             "revision": revision,
@@ -162,6 +172,10 @@ pub(crate) fn status(team: &ProjectTeam, json: bool, presenter: &Presenter) -> R
     if unshared > 0 {
         let changes = counted(unshared as u64, "change");
         presenter.line(&format!("{changes} not pushed yet"))?;
+    }
+    if letters > 0 {
+        let letters = counted(letters as u64, "letter");
+        presenter.line(&format!("{letters} not sent yet"))?;
     }
     if waiting > 0 {
         presenter.line(&format!("{waiting} waiting for review: `everfold memory inbox`"))?;

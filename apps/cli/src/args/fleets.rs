@@ -16,6 +16,12 @@ pub(crate) enum FleetCommand {
     },
     /// Join a team of the fleet; a project is in one team at most
     Join(FleetArgs),
+    /// Pull new memories, merge, and push what was kept here
+    Sync {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Show this project's team, what is pending, and who is online
     Status {
         /// Print JSON

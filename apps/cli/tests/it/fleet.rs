@@ -136,7 +136,7 @@ fn f2_memories_are_shared_and_everything_works_without_the_server() {
 
 #[test]
 fn f2_l7_9_a_letter_reaches_an_agent_on_another_machine_and_carries_no_authority() {
-    let Some(server) = Server::start() else { return };
+    let Some(mut server) = Server::start() else { return };
     let note = json!({"to": "bob", "summary": "build", "message": "The build is green again."});
     let more = json!({"to": "bob", "summary": "build", "message": "And the docs are built."});
     let writes = Scenario::new()
@@ -166,4 +166,14 @@ fn f2_l7_9_a_letter_reaches_an_agent_on_another_machine_and_carries_no_authority
     let asked: String = bob.server().requests().iter().map(|r| r.body.to_string()).collect();
     assert!(asked.contains("The build is green again."), "{asked}");
     assert_eq!(asked.matches("The build is green again.").count(), 1, "once");
+
+    // Without the servers a letter waits, and that is said.
+    server.stop();
+    quick(&ada, &as_ada);
+    let status = ada.run(&["fleet", "status"]).ok();
+    assert!(status.out.contains("1 letter not sent yet"), "{}", status.out);
+    server.again();
+    quick(&ada, &["--team", "crew", "--agent-name", "ada", "-p", "hello"]);
+    let status = ada.run(&["fleet", "status"]).ok();
+    assert!(!status.out.contains("not sent yet"), "{}", status.out);
 }
