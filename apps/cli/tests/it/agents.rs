@@ -46,8 +46,8 @@ fn l7_4_tasks_are_listed_written_to_and_stopped() {
         "running",
         "general: a task",
         "worker will read it at its next step",
-        "nothing called nobody is running",
-        "worker is being stopped",
+        "no task nobody is running",
+        "stopping worker",
         "plan mode is on; the plan goes to",
         "plan mode is off",
     ] {

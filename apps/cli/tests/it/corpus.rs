@@ -359,7 +359,7 @@ fn a4_old_memories_are_changed_and_old_changes_taken_back() {
             run(run_it);
             assert_eq!(is_there(file), after, "after {run_it}: {file}");
         }
-        assert!(run("memory inbox").out.contains("nothing waits"));
+        assert!(run("memory inbox").out.contains("nothing is waiting"));
         let list = run("memory list --json").json();
         assert!(list.as_array().unwrap().iter().all(|row| row["fault"].is_null()), "{list}");
     }

@@ -85,7 +85,7 @@ fn l5_28_an_index_over_its_caps_is_named() {
     std::fs::write(index, "- [x](tea.md) — x\n".repeat(300)).unwrap();
     let found = finding(&desk, "is not shown in full: cut after 200 lines");
     assert_eq!(found["area"], "memory");
-    assert!(found["fix"].as_str().unwrap().starts_with("everfold dream"), "{found}");
+    assert!(found["fix"].as_str().unwrap().starts_with("`everfold dream`"), "{found}");
 }
 
 #[cfg(unix)]
@@ -107,7 +107,7 @@ fn q7_hooks_that_cannot_start_are_named_and_not_run() {
     let found = finding(&desk, "hook.sh, which is not executable");
     assert_eq!(found["fix"], format!("chmod +x '{}'", script.display()));
     finding(&desk, "which is a directory");
-    finding(&desk, "/no/such/program, which is not there");
+    finding(&desk, "/no/such/program, which does not exist");
     assert!(!ran.exists());
 }
 
@@ -154,7 +154,7 @@ fn pc7_sessions_that_waste_are_named_with_the_command_that_explains_them() {
     assert_eq!(found["fix"], format!("everfold replay {id} --why"));
     // The command is one that works.
     let told = desk.run(&["replay", id, "--why"]).ok().out;
-    assert!(told.contains("Bash cat log brought"), "{told}");
+    assert!(told.contains("Bash cat log returned"), "{told}");
     desk.run(&["replay", "no-such-session"]).failed(2);
 }
 
@@ -187,7 +187,7 @@ fn x10_hosts_are_looked_at() {
     std::fs::write(&config, trusted).unwrap();
     let all = desk.run(&["doctor", "--json"]).ok().out;
     assert!(all.contains("Claude Code last called a hook 0 minutes ago"), "{all}");
-    assert!(!all.contains("passes over"), "{all}");
+    assert!(!all.contains("skips Everfold"), "{all}");
 
     // The program moved, hooks are off, and the plugin came on top.
     let settings = home.join(".claude/settings.json");
@@ -203,7 +203,7 @@ fn x10_hosts_are_looked_at() {
     finding(&desk, "Claude Code has Everfold twice");
     let rules = json!({"everfold": {"memory": {"host_review": "rules"}}});
     self::settings(&desk, &rules);
-    assert_eq!(finding(&desk, "Claude Code is reviewed by nobody")["severity"], "warning");
+    assert_eq!(finding(&desk, "Claude Code is reviewed by no model")["severity"], "warning");
 }
 
 /// A program as a package manager lays it down.

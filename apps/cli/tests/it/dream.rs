@@ -184,7 +184,7 @@ fn l6_6_a_dream_that_fails_is_rolled_back_and_told() {
     let dir = messy(&desk);
     let before = files(&dir);
     let failed = desk.run(&["dream", "--force"]).failed(1);
-    assert!(failed.err.contains("memories are as they were"), "{}", failed.err);
+    assert!(failed.err.contains("memories are unchanged"), "{}", failed.err);
     assert_eq!(files(&dir), before);
 }
 

@@ -314,7 +314,7 @@ fn c1_an_answer_that_was_cut_is_told() {
     let desk = Desk::with(Scenario::new().otherwise(Reply::text("half").stop_reason("max_tokens")));
     let ran = desk.run(&["-p", "x"]).ok();
     assert_eq!(ran.out, "half\n");
-    assert!(ran.err.contains("cut at its limit"), "{}", ran.err);
+    assert!(ran.err.contains("cut off at the token limit"), "{}", ran.err);
 }
 
 #[test]

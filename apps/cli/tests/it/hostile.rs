@@ -645,5 +645,5 @@ fn s9_a_rule_that_was_kept_for_the_person_counts_and_others_beside_it_do_not() {
     let ran = attack.run(&["-p", "hi"]).ok();
     assert!(attack.here().join("one").exists(), "the person's: {}", ran.err);
     assert!(!attack.here().join("two").exists(), "the other one");
-    assert!(ran.err.contains("permissions of this repository are off"), "{}", ran.err);
+    assert!(ran.err.contains("permissions in this repository are off"), "{}", ran.err);
 }

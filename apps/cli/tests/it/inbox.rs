@@ -62,7 +62,7 @@ fn l5_24_the_inbox_is_listed_shown_accepted_and_rejected() {
     let rejected = desk.run(&["memory", "inbox", "reject", "2", "--json"]).ok().json();
     assert_eq!(rejected[0]["done"], "rejected");
     assert!(dir(&desk).join("old.md").exists());
-    assert!(desk.run(&["memory", "inbox"]).ok().out.contains("nothing waits"));
+    assert!(desk.run(&["memory", "inbox"]).ok().out.contains("nothing is waiting"));
     desk.run(&["memory", "undo", "2"]).ok();
     assert!(!dir(&desk).join("deploy-day.md").exists());
 }
@@ -73,7 +73,7 @@ fn l5_24_what_cannot_be_accepted_is_told_and_stays() {
     std::fs::write(dir(&desk).join("old.md"), "by hand\n").unwrap();
     let all = desk.run(&["memory", "inbox", "accept", "--all"]).failed(1);
     assert!(all.out.contains("accepted 1"), "{}", all.out);
-    assert!(all.err.contains("old.md was changed since") && all.err.contains("--force"), "{all:?}");
+    assert!(all.err.contains("old.md has changed since") && all.err.contains("--force"), "{all:?}");
     let rows = desk.run(&["memory", "inbox", "--json"]).ok().json();
     assert_eq!(rows.as_array().unwrap().len(), 1);
     assert!(desk.run(&["memory", "inbox", "show", "2"]).ok().err.contains("changed since"));

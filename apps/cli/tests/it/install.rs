@@ -274,7 +274,7 @@ fn x6_what_a_separate_store_holds_comes_along_once_and_can_be_taken_back() {
     assert_eq!(std::fs::read_dir(&theirs).unwrap().count(), 2, "a dry run writes nothing");
     assert_eq!(plan["memories"]["merged"].as_array().unwrap().len(), 1, "{plan}");
     let out = desk.run(&["install", "claude"]).ok();
-    assert!(out.err.contains("1 memory came along"), "{out:?}");
+    assert!(out.err.contains("moved 1 memory"), "{out:?}");
     assert_eq!(listed(&desk), ["british.md", "deploy-day.md"], "near-copies are one");
     let copy = std::fs::read(theirs.join("deploy-day.md")).unwrap();
     assert_eq!(Some(&copy), before.get(&own.join("deploy-day.md")), "with all it says of itself");

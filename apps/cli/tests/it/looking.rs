@@ -79,7 +79,7 @@ fn c4_doctor_names_keys_that_nobody_knows() {
     };
     assert!(has("colour"), "{findings}");
     assert!(has("Bash(x"), "{findings}");
-    assert!(has("the model no-such-model is not known"), "{findings}");
+    assert!(has("unknown model no-such-model"), "{findings}");
     assert!(has("ANTHROPIC_API_KEY is set"), "{findings}");
     assert!(has("sandbox"), "{findings}");
     let serious = findings.as_array().unwrap().iter().filter(|f| f["severity"] == "warning");

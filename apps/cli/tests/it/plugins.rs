@@ -30,7 +30,7 @@ fn x2_our_own_plugin_loads() {
     assert!(!ran.out.contains("hook_failed"), "{}", ran.out);
     let found = run(&desk, &["doctor", "--plugin-dir", &root]).ok().out;
     assert!(found.contains("everfold@inline is on"), "{found}");
-    assert!(found.contains("plugin_everfold_everfold is there"), "{found}");
+    assert!(found.contains("plugin_everfold_everfold is connected"), "{found}");
 }
 
 #[test]

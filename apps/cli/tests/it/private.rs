@@ -136,7 +136,7 @@ fn c2_the_memory_command_is_the_same_in_the_prompt() {
     let lines = "/memory\n/memory show tea\n/memory forget tea\n/memory undo\n/memory inbox\n\
                  /memory log --diff\n/memory edit tea\n/memory nonsense\n/memory show nothing\n";
     let ran = run(&desk, &[], lines).0.ok();
-    for part in ["tea.md", "Likes tea.", "forgot tea.md", "took back entry 2", "nothing waits"] {
+    for part in ["tea.md", "Likes tea.", "forgot tea.md", "undid entry 2", "nothing is waiting"] {
         assert!(ran.out.contains(part), "{part}: {}", ran.out);
     }
     for part in ["opens an editor", "unrecognized subcommand", "no memory"] {

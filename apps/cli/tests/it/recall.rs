@@ -42,7 +42,7 @@ fn r9_recall_finds_the_right_file_and_says_why() {
     for part in ["deploy.md", "score", "deploys", "<system-reminder>", "never on Fridays"] {
         assert!(told.out.contains(part), "{part}: {}", told.out);
     }
-    assert!(told.err.contains("1 of 4 memories would be added"), "{}", told.err);
+    assert!(told.err.contains("of 4 memories, 1 would be added in full"), "{}", told.err);
 }
 
 #[test]

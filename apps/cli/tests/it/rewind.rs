@@ -42,11 +42,11 @@ fn q12_rewind_line_by_line() {
     ];
     let ran = talk(&desk, &lines);
     assert_eq!(text(&desk).as_deref(), Some("one\n"), "{}", ran.out);
-    for part in ["1 file since, +1 -1", "put back ", "(you went back here)"] {
+    for part in ["1 file since, +1 -1", "restored ", "(you went back here)"] {
         assert!(ran.out.contains(part), "{part}: {}", ran.out);
     }
     assert!(
-        ran.err.contains("there is no point \"9\"") && ran.err.contains("summarize-up-to"),
+        ran.err.contains("no message \"9\" to go back to") && ran.err.contains("summarize-up-to"),
         "{}",
         ran.err
     );
@@ -83,12 +83,12 @@ fn q14_choices_line_by_line() {
         "language: German",
         "explanatory",
         "arr",
-        "in the style pirate",
+        "use the style pirate",
     ] {
         assert!(ran.out.contains(part), "{part}: {}", ran.out);
     }
     assert!(
-        ran.err.contains("no effort \"huge\"") && ran.err.contains("no style \"none\""),
+        ran.err.contains("unknown effort \"huge\"") && ran.err.contains("unknown style \"none\""),
         "{}",
         ran.err
     );
@@ -124,7 +124,7 @@ fn q6_l5_16_a_person_keeps_rules_and_memories_with_a_word() {
     let lines = "# always use tabs in this project\ngo\np\n".to_owned();
     let ran = desk.run_with(&[], lines).ok();
     assert!(ran.out.contains("saved ") && ran.out.contains(".md"), "{}", ran.out);
-    assert!(ran.out.contains("kept in "), "{}", ran.out);
+    assert!(ran.out.contains("saved in "), "{}", ran.out);
     let kept = desk.files.project().join(".claude/settings.local.json");
     assert!(std::fs::read_to_string(kept).unwrap().contains("Bash(touch made)"));
     let ran = desk.run_with(&[], "go again\n".to_owned()).ok();

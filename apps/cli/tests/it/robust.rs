@@ -188,7 +188,7 @@ fn s6_bad_tool_calls_are_told_to_the_model() {
     let ran = desk.run(&["-p", "hello"]).ok();
     assert_eq!(ran.out, "Sorry.\n");
     let requests = desk.server().requests();
-    assert!(requests[1].last_tool_results().unwrap().contains("there is no tool"));
+    assert!(requests[1].last_tool_results().unwrap().contains("unknown tool"));
     assert_eq!(requests.len(), 4);
 }
 
@@ -224,7 +224,7 @@ fn s2_a_repository_cannot_widen_what_may_run() {
     desk.files.write(".claude/settings.json", &hostile.to_string()).unwrap();
     let ran = desk.run(&["-p", "x"]).ok();
     assert!(!desk.files.project().join("owned").exists());
-    assert!(ran.err.contains("settings were not applied"), "{}", ran.err);
+    assert!(ran.err.contains("settings not applied"), "{}", ran.err);
     let found = desk.run(&["doctor"]).ok().out;
     for key in ["permissions.allow", "permissions.defaultMode", "everfold.provider", "apiKeyHelper"]
     {

@@ -59,7 +59,7 @@ fn q4_a_session_id_is_used_once() {
 fn q4_a_session_that_is_not_there_is_bad_usage() {
     let desk = Desk::with(Scenario::new());
     let ran = desk.run(&["-p", "-c", "x"]).failed(2);
-    assert!(ran.err.contains("no session in this directory"), "{}", ran.err);
+    assert!(ran.err.contains("no sessions in this directory"), "{}", ran.err);
     let ran = desk.run(&["-p", "--resume", ID, "x"]).failed(2);
     assert!(ran.err.contains(ID) && ran.err.contains("sessions list"), "{}", ran.err);
     let ran = desk.run(&["-p", "--fork-session", "x"]).failed(2);
@@ -90,7 +90,7 @@ fn q4_a_torn_line_is_skipped_and_told() {
     std::fs::write(path, &text).unwrap();
     let ran = desk.run(&["-p", "-c", "two"]).ok();
     assert_eq!(ran.out, "You said: two\n");
-    assert!(ran.err.contains("half a line"), "{}", ran.err);
+    assert!(ran.err.contains("an incomplete line"), "{}", ran.err);
     oracle::assert_prefix_stable(&desk.server().requests());
     // The half line does not swallow what is written after it.
     let ran = desk.run(&["-p", "-c", "three"]).ok();

@@ -27,7 +27,7 @@ fn q5_doctor_tells_how_servers_are_and_which_files_are_broken() {
     let found = desk().run(&["doctor"]).ok().out;
     for part in [
         "notes is connected: 7 tools, protocol 2025-11-25",
-        "gone is not there",
+        "gone is not available",
         "odd is not used",
         "carrier-pigeon",
         "blank.md defines no agent: it has no frontmatter",

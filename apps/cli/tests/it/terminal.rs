@@ -70,7 +70,7 @@ fn u1_what_is_typed_ahead_never_answers_in_a_real_terminal() {
 /// What is typed before a question, line by line, and then a yes of one's own.
 fn plain_question(ahead: &str) {
     let desk = calling_after(Duration::from_secs(2), "Bash", json!({"command": "touch made"}));
-    let Some(terminal) = Terminal::start(&desk, "--plain") else { return };
+    let Some(terminal) = Terminal::start_sized(&desk, "--plain", (100, 100)) else { return };
     terminal.sees("Ctrl-D leaves");
     terminal.types("go\n");
     terminal.types(ahead);
@@ -241,7 +241,7 @@ fn u5_a_running_command_is_sent_to_the_background_and_ends_there() {
     terminal.says("go");
     terminal.sees("step 8");
     terminal.press(&["C-b"]);
-    terminal.sees("goes on in the background");
+    terminal.sees("continues in the background");
     terminal.sees("All done.");
     // It is among the tasks, with what it prints.
     terminal.says("/tasks");
@@ -338,7 +338,7 @@ fn u8_what_is_not_known_is_answered_with_the_nearest() {
     terminal.sees("commands and keys");
     escape(&terminal);
     for (command, told) in [
-        ("/hooks", "there are none"),
+        ("/hooks", "none; they are set"),
         ("/agents", "explore"),
         ("/add-dir nowhere", "is not a directory"),
     ] {

@@ -37,7 +37,7 @@ fn s7_a_headless_run_goes_on_without_and_says_so_and_trust_turns_it_on() {
     let desk = desk();
     let ran = desk.run(&["-p", "go"]).ok();
     assert!(!owned(&desk));
-    assert!(ran.err.contains("MCP servers, permissions of this repository are off"), "{}", ran.err);
+    assert!(ran.err.contains("MCP servers, permissions in this repository are off"), "{}", ran.err);
     assert!(ran.err.contains("everfold trust"), "{}", ran.err);
 
     let shown = trust(&desk, &["--dry-run"]).ok().out;
@@ -51,7 +51,7 @@ fn s7_a_headless_run_goes_on_without_and_says_so_and_trust_turns_it_on() {
     let ran = desk.run(&["-p", "go"]).ok();
     assert!(owned(&desk), "{}", ran.err);
     assert!(!ran.err.contains("are off"), "{}", ran.err);
-    assert!(ran.err.contains("2 settings were not applied"), "some never are: {}", ran.err);
+    assert!(ran.err.contains("2 settings not applied"), "some never are: {}", ran.err);
     let memory = desk.run(&["memory", "path"]).ok().out;
     assert!(memory.contains(".everfold"), "not even with trust: {memory}");
 

@@ -21,7 +21,10 @@ fn s16_a_server_that_is_not_there_is_told_at_each_try() {
         assert!(ran.err.contains("attempt 1 of 3 failed"), "{format}: {}", ran.err);
         assert!(ran.err.contains("attempt 2 of 3 failed"), "{format}: {}", ran.err);
         let said = format!("{}{}", ran.out, ran.err);
-        assert!(said.contains("tried 3 times") && said.contains("http://127.0.0.1"), "{said}");
+        assert!(
+            said.contains("gave up after 3 attempts") && said.contains("http://127.0.0.1"),
+            "{said}"
+        );
     }
     let ran = run(&["-p", "hi", "--output-format", "stream-json"]).failed(1);
     let retry = ran.lines().into_iter().find(|line| line["subtype"] == "api_retry").unwrap();
