@@ -73,7 +73,7 @@ pub(crate) fn report(tree: &Tree, out: &mut dyn Write) -> Result<ExitCode> {
         writeln!(out, "{finding}")?;
     }
     if findings.is_empty() {
-        writeln!(out, "check: {} files, nothing to mend", tree.files().count())?;
+        writeln!(out, "check: {} files, nothing to fix", tree.files().count())?;
         Ok(ExitCode::SUCCESS)
     } else {
         writeln!(out, "check: {} to mend", findings.len())?;

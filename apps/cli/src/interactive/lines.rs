@@ -150,14 +150,17 @@ impl Source {
     }
 }
 
-/// The answer to a question that was just shown, where no thread reads lines.
-/// What was typed before is dropped.
-pub(super) fn fresh() -> Option<String> {
+/// One line of standard input, where no thread reads it.
+pub(super) fn one() -> Option<String> {
+    read_line(&mut std::io::stdin().lock())
+}
+
+/// The same as [`Lines::settle`] there: what was typed so far is dropped.
+pub(super) async fn settle_terminal() {
     if std::io::stdin().is_terminal() {
-        std::thread::sleep(GUARD);
+        tokio::time::sleep(GUARD).await;
         terminal::drop_typed();
     }
-    read_line(&mut std::io::stdin().lock())
 }
 
 /// What a terminal hands over at once: a line, or what was begun of one.

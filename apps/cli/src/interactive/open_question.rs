@@ -104,8 +104,9 @@ async fn ask(
     holder: &SessionHolder,
 ) -> Result<OpenChoice> {
     presenter.styled(TextStyle::Yellow, &format!("{}\n", told(id, holder)))?;
-    if let Typed::Lines(lines, _) = typed {
-        lines.settle(presenter).await?;
+    match typed {
+        Typed::Lines(lines, _) => lines.settle(presenter).await?,
+        Typed::Terminal => lines::settle_terminal().await,
     }
     loop {
         presenter.text("wait for it, or fork it into a new session? [w/f/q] ")?;
@@ -114,7 +115,7 @@ async fn ask(
                 line = lines.answer() => line,
                 _ = signals.next() => None,
             },
-            Typed::Terminal => lines::fresh(),
+            Typed::Terminal => lines::one(),
         };
         let Some(line) = line else {
             presenter.line("")?;

@@ -30,14 +30,15 @@ pub(crate) async fn ask(
     presenter.table(&trust::rows(repository.trust(), &imports))?;
     presenter
         .line("They run with your permissions. Trust them only if you know who wrote them.")?;
-    if let Some(lines) = &mut lines {
-        lines.settle(presenter).await?;
+    match &mut lines {
+        Some(lines) => lines.settle(presenter).await?,
+        None => lines::settle_terminal().await,
     }
     loop {
         presenter.text("trust this repository? [y/N] ")?;
         let line = match &mut lines {
             Some(lines) => lines.answer().await,
-            None => lines::fresh(),
+            None => lines::one(),
         };
         let Some(line) = line else { return Ok(()) };
         let Some(verdict) = verdict(&line) else { continue };
