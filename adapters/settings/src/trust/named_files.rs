@@ -119,10 +119,11 @@ impl NamedFiles {
             self.script(program);
         }
         self.on_path(program);
+        // Options first: they say in which folder the files below are.
+        self.options(name, rest);
         for file in read_by(name) {
             self.script(file);
         }
-        self.options(name, rest);
         let next = |skipped: usize| rest.get(skipped..).unwrap_or_default();
         let second = rest.iter().position(|word| !word.starts_with('-'));
         match name {

@@ -143,6 +143,8 @@ const RUN: &[(&str, &[&str])] = &[
     ("Makefile", &["make", "make lint", "make -C . lint", "(cd . && make)"]),
     ("package.json", &["npm test", "npm run lint", "yarn lint", "pnpm run x", "bun run x"]),
     ("justfile", &["just lint"]),
+    ("sub/Makefile", &["make -C sub", "make --directory=sub lint", "make -Csub"]),
+    ("sub/package.json", &["npm --prefix sub test"]),
     (
         "tools/rules.txt",
         &[
@@ -227,6 +229,12 @@ const CHAINS: &[(&str, Files, &str)] = &[
     ("npm test", &[("package.json", r#"{"scripts":{"test":"node t.js"}}"#)], "t.js"),
     ("make x", &[("Makefile", "x:\n\t@./tools/gen.sh\n"), ("tools/gen.sh", "x")], "tools/gen.sh"),
     ("make x", &[("Makefile", "include more.mk\n")], "more.mk"),
+    ("make -C sub", &[("sub/Makefile", "include ../more.mk\n")], "more.mk"),
+    (
+        "npm --prefix sub test",
+        &[("sub/package.json", r#"{"scripts":{"test":"node t.js"}}"#)],
+        "sub/t.js",
+    ),
     ("python tools/x.py", &[("tools/x.py", "import json, helper\n")], "tools/json.py"),
     ("python tools/x.py", &[("tools/x.py", "from helper import y\n")], "tools/helper.py"),
     ("node a.js", &[("a.js", "const b = require('./b')\n"), ("b.js", "1")], "b.js"),
