@@ -377,6 +377,11 @@ async fn s11_a_denied_file_is_out_of_reach_for_every_tool() {
         "xargs cat <<< private.txt",
         "find vault -type f -exec cat {} +",
         "ln -s private.txt y; cat y",
+        // Names that are only known when it runs.
+        "cat $(ls | grep priv)",
+        "ls | grep priv | xargs cat",
+        "printf '%s' priv ate.txt | xargs cat",
+        "cat priv${nope:+x}ate.txt",
     ] {
         reads.push(("Bash", json!({"command": command})));
     }

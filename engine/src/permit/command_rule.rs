@@ -92,8 +92,11 @@ fn is_program_file(text: &str, name: &str) -> bool {
 }
 
 fn call_touches(words: &[String], call: &ProgramCall) -> Touch {
+    // `git-push` is `git push`, and `git send-pack` what it does.
+    let split = git_words(&call.words);
+    let call_words = split.as_deref().unwrap_or(&call.words);
     let (Some((wanted, rest)), Some((name, args))) =
-        (words.split_first(), call.words.split_first())
+        (words.split_first(), call_words.split_first())
     else {
         return Touch::No;
     };
@@ -109,6 +112,24 @@ fn call_touches(words: &[String], call: &ProgramCall) -> Touch {
         touch = touch.min(option_fits(base_name(wanted), option, args));
     }
     touch.min(operands_fit(&operands, args))
+}
+
+/// The words of a part of git that is run by a name of its own, or by that of
+/// what it does.
+fn git_words(words: &[CallWord]) -> Option<Vec<CallWord>> {
+    let (name, args) = words.split_first()?;
+    let part = base_name(&name.text).strip_prefix("git-");
+    let mut own: Vec<CallWord> = match part {
+        Some(part) => [CallWord::exact("git"), CallWord::exact(part)].into(),
+        None if base_name(&name.text) == "git" => vec![name.clone()],
+        None => return None,
+    };
+    own.extend(args.iter().cloned());
+    let plumbing = |text: &str| matches!(text, "send-pack" | "http-push");
+    for word in own.iter_mut().filter(|word| plumbing(&word.text)) {
+        word.text = "push".to_owned();
+    }
+    Some(own)
 }
 
 /// Whether a word names this program.

@@ -5,7 +5,7 @@ use super::footprint::{CommandUse, Footprint};
 use super::{Places, credentials};
 use everfold_kernel::ports::{FileTouch, ProgramCall};
 use everfold_kernel::{Class, Classify};
-use globset::{GlobBuilder, GlobMatcher};
+use globset::{Glob, GlobBuilder, GlobMatcher};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -195,7 +195,12 @@ impl Rule {
         let hit = used.outline.files.iter().any(|file| {
             (reads || writes && file.touch == FileTouch::Written) && paths.reaches(&file.path)
         });
-        if hit { Touch::Yes } else { Touch::No }
+        let could = reads && used.outline.open_reads.iter().any(|name| paths.could_be(name));
+        match (hit, could) {
+            (true, _) => Touch::Yes,
+            (false, true) => Touch::Could,
+            (false, false) => Touch::No,
+        }
     }
 
     fn names(&self, tool: &str, deed: &Footprint) -> bool {
@@ -211,6 +216,16 @@ impl PathScope {
     /// Whether a path, or a directory that it is in, is meant.
     fn reaches(&self, path: &Path) -> bool {
         path.ancestors().any(|path| self.wide.iter().any(|glob| glob.is_match(path)))
+    }
+
+    /// Whether a name of which not all is known (`*`) may become a path that is
+    /// meant: the last part of it decides, as nobody knows the ones before.
+    fn could_be(&self, name: &str) -> bool {
+        let last = |path: &str| path.rsplit('/').next().unwrap_or_default().to_lowercase();
+        let (own, meant) = (last(name), last(self.exact.glob().glob()));
+        let is_open = meant.contains(['*', '?', '[', '{']);
+        let fits = Glob::new(&own).is_ok_and(|glob| glob.compile_matcher().is_match(&meant));
+        is_open || fits
     }
 }
 

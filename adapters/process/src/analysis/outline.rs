@@ -7,6 +7,7 @@
 //! given to carry out, by argument, by pipe or by a document in the line.
 
 mod carriers;
+mod doubt;
 mod given;
 mod loose;
 mod mention;
@@ -25,7 +26,10 @@ use everfold_kernel::ports::{
     CallRole, CallWord, CommandEffect, CommandOutline, FileTouch, ProgramCall, ShellPlace, WordKind,
 };
 use std::collections::BTreeMap;
-use syntax::{WORD_KINDS, all, children, document_text, feeds, is_inside_word, is_target, text_of};
+use syntax::{
+    WORD_KINDS, all, children, document_text, feeds, is_inside_word, is_over_lines, is_target,
+    text_of,
+};
 use tree_sitter::{Node, Parser};
 use wrapper::{Carried, Language};
 
@@ -41,7 +45,8 @@ const MOST_BYTES: usize = 256 * 1024;
 /// Looks a command through.
 #[must_use]
 pub fn outline(command: &str, place: &ShellPlace) -> CommandOutline {
-    let mut found = Findings { place: place.clone(), ..Findings::default() };
+    let patterns = doubt::Patterns::of(command);
+    let mut found = Findings { place: place.clone(), patterns, ..Findings::default() };
     found.script(command, 0);
     found.written_and_run();
     found.script_files();
@@ -61,6 +66,7 @@ pub fn outline(command: &str, place: &ShellPlace) -> CommandOutline {
         code: found.code,
         hidden: found.hidden,
         files,
+        open_reads: found.open_reads,
     }
 }
 
@@ -116,6 +122,8 @@ struct Findings {
     written: Vec<String>,
     printed: Vec<String>,
     carried_files: Vec<(String, Language)>,
+    open_reads: Vec<String>,
+    patterns: doubt::Patterns,
     place: ShellPlace,
     bytes: usize,
 }
@@ -150,6 +158,11 @@ impl Findings {
             self.by_pieces(joined);
         }
         let nodes = all(tree.root_node());
+        // The grammar takes the end of a line before a backslash for a blank.
+        if nodes.iter().any(|node| is_over_lines(*node, joined)) {
+            self.hide("it does not parse as plain shell");
+            self.by_pieces(joined);
+        }
         for node in nodes.iter().filter(|node| node.kind() == "variable_assignment") {
             self.assignment(*node, joined, level);
         }
@@ -249,13 +262,15 @@ impl Findings {
     /// Lists a program and what it runs. As what it carries out its input, if
     /// it does.
     fn carry_out(&mut self, words: &[CallWord], level: usize) -> Option<Language> {
-        let wrapper::Unwrapped { listed, carried, .. } = wrapper::unwrapped(words);
+        let wrapper::Unwrapped { mut listed, carried, .. } = wrapper::unwrapped(words);
+        listed.extend(doubt::with_what_is_sent(&listed));
         for call in listed.iter().filter(|call| call.role != CallRole::Perhaps) {
             self.mentions.extend(touch::touched(&call.words));
             self.written.extend(touch::made(&call.words));
-            if is_open_name(call) {
-                self.hide("the name of a program is only known when it runs");
+            if let Some(reason) = doubt::about(call) {
+                self.hide(reason);
             }
+            self.open_reads.extend(doubt::open_reads(call, self.patterns));
             let name = call.words.first().map_or("", |word| word.text.as_str());
             if name.contains('/') {
                 self.carried_files.push((name.to_owned(), Language::Shell));
@@ -272,6 +287,9 @@ impl Findings {
                 Carried::Script(script) => self.script(&script.text, level + 1),
                 Carried::Code(code) => self.inline_code(&code.text),
                 Carried::Input(language) => takes_input = Some(language),
+                Carried::File(file, _) if file.kind == WordKind::Open => {
+                    self.hide("a program carries out a file that is only known when it runs");
+                }
                 Carried::File(file, language) => self.carried_files.push((file.text, language)),
                 Carried::Variable(word) => {
                     if let Some((name, value)) = word.text.split_once('=') {
@@ -346,11 +364,6 @@ impl Findings {
             self.runs.extend(listed);
         }
     }
-}
-
-/// Whether nobody knows which program a call runs.
-fn is_open_name(call: &ProgramCall) -> bool {
-    call.words.first().is_some_and(|name| name.kind != WordKind::Exact)
 }
 
 fn is_printer(name: &str) -> bool {

@@ -29,6 +29,9 @@ pub struct CommandOutline {
     pub hidden: Option<String>,
     /// Files that its words may mean.
     pub files: Vec<FileMention>,
+    /// Names of files whose content it shows, where not all of a name is known
+    /// before it runs: that stands as `*`.
+    pub open_reads: Vec<String>,
     /// Whether it only reads, for an agent that a person watches.
     pub effect: CommandEffect,
     /// The same for one that nobody watches: one command of a short list (S3).
@@ -46,6 +49,7 @@ impl CommandOutline {
             code: Vec::new(),
             hidden: Some(reason.clone()),
             files: Vec::new(),
+            open_reads: Vec::new(),
             effect: CommandEffect::Acts(reason.clone()),
             unwatched_effect: CommandEffect::Acts(reason),
         }
@@ -69,6 +73,7 @@ impl CommandOutline {
             code: Vec::new(),
             hidden: None,
             files: Vec::new(),
+            open_reads: Vec::new(),
             effect: acts(),
             unwatched_effect: acts(),
         }

@@ -271,6 +271,8 @@ pub(super) fn variable_use(name: &str) -> VariableUse {
     match name {
         "BASH_ENV" | "ENV" | "PYTHONSTARTUP" | "ZDOTDIR" => VariableUse::File,
         "LD_PRELOAD" | "LD_AUDIT" | "DYLD_INSERT_LIBRARIES" | "PERL5DB" => VariableUse::Hides,
+        // Settings of git: aliases, helpers, hooks.
+        name if name.starts_with("GIT_CONFIG") => VariableUse::Hides,
         "NODE_OPTIONS" | "PERL5OPT" | "RUBYOPT" | "JAVA_TOOL_OPTIONS" | "_JAVA_OPTIONS"
         | "MAKEFLAGS" | "GNUMAKEFLAGS" | "PYTEST_ADDOPTS" | "RUSTFLAGS" => VariableUse::Options,
         "PS0"

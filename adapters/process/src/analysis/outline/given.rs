@@ -136,6 +136,19 @@ fn of_git(args: &[CallWord], carried: &mut Vec<Carried>) {
         found.collect::<Vec<_>>()
     };
     carried.extend(behind("=!"));
+    // An alias stands for words of git.
+    let is_alias = |word: &CallWord| word.text.to_lowercase().contains("alias.");
+    if let Some(at) = args.iter().position(is_alias) {
+        let named = args.get(at..).unwrap_or_default().iter().map(|word| CallWord {
+            text: word.text.split_once('=').map_or("", |(_, value)| value).to_owned(),
+            kind: word.kind,
+        });
+        let behind = args.iter().skip(at + 1).cloned();
+        let words: Vec<CallWord> = std::iter::once(CallWord::exact("git"))
+            .chain(named.take(1).chain(behind).filter(|word| !word.text.is_empty()))
+            .collect();
+        carried.push(Carried::Script(merged(words.iter())));
+    }
     let aliased = args.iter().filter(|word| word.text.starts_with('!'));
     carried.extend(aliased.map(|word| {
         let text = word.text.trim_start_matches('!').to_owned();

@@ -18,7 +18,24 @@ pub(super) const WORD_KINDS: &[&str] = &[
 /// Whether something is sent to a command: by a pipe or a substitution.
 pub(super) fn feeds(node: Node<'_>) -> bool {
     let piped = ancestor(node, "pipeline").is_some();
-    piped || all(node).iter().any(|part| part.kind() == "process_substitution")
+    // A redirection of a whole list is that of each program in it.
+    let outer = std::iter::successors(node.parent(), Node::parent);
+    let outer = outer.take_while(|outer| !outer.kind().ends_with("_substitution"));
+    let redirects = outer.flat_map(children).filter(|part| is_redirect(part.kind()));
+    let mut parts = redirects.chain([node]).flat_map(all);
+    piped || parts.any(|part| part.kind() == "process_substitution")
+}
+
+/// Whether the end of a line is part of a word outside of quotes.
+pub(super) fn is_over_lines(node: Node<'_>, source: &str) -> bool {
+    node.kind() == "word"
+        && !is_in_document(node)
+        && text_of(node, source).trim_start_matches(' ').contains('\n')
+}
+
+fn is_in_document(node: Node<'_>) -> bool {
+    std::iter::successors(node.parent(), Node::parent)
+        .any(|outer| matches!(outer.kind(), "heredoc_body" | "regex" | "array"))
 }
 
 pub(super) fn is_redirect(kind: &str) -> bool {

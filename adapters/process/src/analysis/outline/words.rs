@@ -114,7 +114,11 @@ impl Findings {
             "string" | "translated_string" => self.string(node, source, pieces),
             // Gaps between the parts of a word belong to it: a grammar that
             // passes over a character must not hide it.
-            "concatenation" | "command_name" => {
+            "concatenation"
+            | "command_name"
+            | "unary_expression"
+            | "binary_expression"
+            | "parenthesized_expression" => {
                 let mut end = node.start_byte();
                 for child in children(node) {
                     match source.get(end..child.start_byte()) {
@@ -208,7 +212,8 @@ impl Findings {
 
 /// What stands for a variable that nobody set: `${a:-b}` is `b`.
 fn otherwise(rest: &str) -> String {
-    let behind = rest.trim_start_matches(':').strip_prefix(['-', '=', '+']);
+    // `${a:+b}` is nothing where nobody set it.
+    let behind = rest.trim_start_matches(':').strip_prefix(['-', '=']);
     let plain = behind.map(|text| text.replace(['\'', '"', '\\'], ""));
     let known = plain.filter(|text| !text.is_empty() && !text.contains(['$', '`']));
     known.unwrap_or_else(|| "*".to_owned())
@@ -222,6 +227,14 @@ fn bare(text: &str, pieces: &mut Pieces) {
     while let Some(c) = rest.next() {
         match c {
             '\\' => out.extend(rest.next()),
+            // Blanks part words, whatever the grammar says: it makes one of `{ {`.
+            ' ' | '\t' | '\n' => {
+                if !out.is_empty() {
+                    pieces.push(&std::mem::take(&mut out), kind);
+                }
+                pieces.end();
+                kind = WordKind::Exact;
+            }
             '*' | '?' | '[' => {
                 kind = kind.max(WordKind::Pattern);
                 out.push(c);
@@ -233,7 +246,7 @@ fn bare(text: &str, pieces: &mut Pieces) {
             c => out.push(c),
         }
     }
-    if !text.is_empty() {
+    if !out.is_empty() {
         pieces.push(&out, kind);
     }
 }
