@@ -12,7 +12,9 @@
 mod blocks;
 mod keywords;
 mod known;
+mod near;
 mod proof;
+mod shape;
 mod stand_in;
 mod table;
 mod value;
@@ -145,7 +147,12 @@ fn pattern(rank: usize) -> Option<&'static Regex> {
             return compiled(source);
         }
         // Keys are ASCII, and Chinese writes them without a space before.
-        compiled(&source.replace(r"\b", r"(?-u:\b)"))
+        let source = source.replace(r"\b", r"(?-u:\b)");
+        // `%3D` and the like end in a letter, and part words all the same.
+        match source.strip_prefix(r"(?-u:\b)") {
+            Some(rest) => compiled(&format!(r"(?:(?-u:\b)|%[0-9A-F]{{2}}){rest}")),
+            None => compiled(&source),
+        }
     };
     made.get_or_init(compile).as_ref()
 }
@@ -171,10 +178,20 @@ fn matches(seen: &str, pattern: &Regex, proof: Proof, keep: &mut dyn FnMut(Range
     }
     for captures in pattern.captures_iter(seen) {
         let Some(hit) = captures.get(1).or_else(|| captures.get(0)) else { continue };
-        if proof.holds_for_form(hit.as_str()) {
+        if proof.holds_for_form(hit.as_str()) && !is_named_alike(seen, hit.range()) {
             keep(hit.range());
         }
     }
+}
+
+/// `root:root@localhost`: what is the same as the name opens nothing that the
+/// name does not.
+fn is_named_alike(text: &str, at: Range<usize>) -> bool {
+    let before = text.get(..at.start).and_then(|head| head.strip_suffix(':')).unwrap_or_default();
+    let word = text.get(at.clone()).unwrap_or_default();
+    let is_edge = |c: char| !c.is_ascii_alphanumeric();
+    text.get(at.end..).is_some_and(|rest| rest.starts_with('@'))
+        && before.strip_suffix(word).is_some_and(|head| head.ends_with(is_edge))
 }
 
 /// One span where several rules saw the same secret: as wide as all of them,

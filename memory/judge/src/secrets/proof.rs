@@ -4,6 +4,7 @@
 //! "password: required", `password: String` and "the password is hashed" are
 //! let through, and so is whatever stands for a secret without being one.
 
+use super::shape::{is_made_up, is_tangled_in_place};
 use super::stand_in::{is_for_everybody, is_placeholder, is_reference};
 use super::value::{Dress, Value};
 use std::collections::BTreeMap;
@@ -20,6 +21,8 @@ pub(super) enum Proof {
     Spot,
     /// The form tells the place of a password, which has letters and digits.
     Mixed,
+    /// The form tells the place of a password, which has the looks of one.
+    Shaped,
     /// Base64 of `user:password`.
     Basic,
     /// What follows is a password by its place: `sshpass -p …`.
@@ -39,7 +42,10 @@ pub(super) enum Proof {
 impl Proof {
     /// Whether the pattern is only what leads to the secret.
     pub(super) fn takes_what_follows(self) -> bool {
-        !matches!(self, Self::Certain | Self::Random | Self::Spot | Self::Mixed | Self::Basic)
+        !matches!(
+            self,
+            Self::Certain | Self::Random | Self::Spot | Self::Mixed | Self::Shaped | Self::Basic
+        )
     }
 
     /// Whether tokens are looked for, which have fewer signs than passwords.
@@ -59,6 +65,7 @@ impl Proof {
                     && !is_technical(hit)
                     && !is_snake_case(hit)
             }
+            Self::Shaped => !is_placeholder(hit) && !is_reference(hit) && is_made_up(hit),
             Self::Basic => is_pair_in_base64(hit),
             _ => !is_shown(hit),
         }
@@ -91,7 +98,12 @@ impl Proof {
                 chars >= 16 && is_token(word, 3.0) && !is_uuid(word) && !is_other_token(text, &lead)
             }
             Self::Digits => (4..=12).contains(&chars) && word.bytes().all(|b| b.is_ascii_digit()),
-            Self::Certain | Self::Random | Self::Spot | Self::Mixed | Self::Basic => true,
+            Self::Certain
+            | Self::Random
+            | Self::Spot
+            | Self::Mixed
+            | Self::Shaped
+            | Self::Basic => true,
         }
     }
 }
@@ -158,7 +170,7 @@ fn is_password(value: &Value<'_>) -> bool {
     if is_known_password(word) {
         return true;
     }
-    if is_stock_word(word) || is_technical(word) {
+    if is_stock_word(word.trim_end_matches(['!', '?'])) || is_technical(word) {
         return false;
     }
     if word.contains(char::is_whitespace) {
@@ -181,7 +193,7 @@ fn is_password(value: &Value<'_>) -> bool {
         .any(|name| word.to_ascii_lowercase().contains(name));
     let is_identifier = hints && digits <= 1 && !symbols && value.dress == Dress::Bare;
     let four_words = word.split('-').filter(|part| part.chars().count() >= 3).count() >= 4;
-    (digits > 0 || symbols || four_words) && !is_identifier
+    (digits > 0 || symbols || four_words || is_tangled_in_place(word)) && !is_identifier
 }
 
 /// Letters and digits in one word, as people and generators mix them.
@@ -190,7 +202,7 @@ fn is_mixed(word: &str) -> bool {
 }
 
 /// `argon2id`, `sha256-hashed`, `v1.2.3`, `OPS-1234`, `2026-03-05`, `utf8mb4`.
-fn is_technical(word: &str) -> bool {
+pub(super) fn is_technical(word: &str) -> bool {
     const NAMES: &str = "\
         argon argonid argoni bcrypt scrypt pbkdf sha md aes rsa hmac utf utfmb base oauth x \
         tls ssl v http pkcs ed blake blakeb blakes fa ks s ec ipv uint int float u i f str \

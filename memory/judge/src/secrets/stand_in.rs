@@ -8,7 +8,7 @@ const PLACEHOLDERS: &str = "\
         placeholder changeme change_me change-me your_ your- yourpass yoursecret yourtoken \
         yourkey my_secret mysecretkey xxxx dummy redacted -here _here goes-here insert todo \
         ${ {{ }} ... … **** •••• ●● process. getenv environ secretref vault: op:// keyring \
-        required min: -> :: => [secret env: env(";
+        required min: -> :: => [secret env: env( .env. .*";
 
 /// What is shown where a secret would be: `<your-key>`, `$TOKEN`.
 pub(super) fn is_placeholder(word: &str) -> bool {
@@ -23,8 +23,9 @@ pub(super) fn is_placeholder(word: &str) -> bool {
         Some('%') => word.ends_with('%') || body.len() < 4,
         Some('@' | '_') if word.starts_with("@@") || word.starts_with("__") => true,
         Some('<' | '{' | '[' | '(' | '|' | '=' | '~') => true,
+        Some(':') if word.ends_with(['(', ';', ')']) || word.contains('(') => true,
         Some('&' | '!' | ':' | '?' | '@') => is_name && !has_digit(body),
-        Some('#') => is_hex_colour(body),
+        Some('#') => is_hex_colour(body) || word.starts_with("#{"),
         _ => false,
     };
     is_variable

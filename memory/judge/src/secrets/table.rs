@@ -42,6 +42,7 @@ pub(super) const ALL: &[&[Rule]] = &[
     files::RULES,
     commands::RULES,
     phrases::RULES,
+    phrases::NEAR,
 ];
 
 /// A table of patterns: proof, kind, words, pattern.

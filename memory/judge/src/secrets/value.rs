@@ -64,12 +64,15 @@ pub(super) fn after(text: &str, at: usize) -> Option<Value<'_>> {
         None => (bare_len(inner), Dress::Bare),
     };
     let value = inner.get(..len)?;
-    let begin = at + start + open.len();
+    // `« … »` has blanks inside.
+    let padding = value.len() - value.trim_start().len();
+    let value = value.trim();
+    let (begin, len) = (at + start + open.len() + padding, value.len());
     (!value.is_empty()).then(|| Value {
         at: begin..begin + len,
         text: value,
         dress,
-        rest: inner.get(len..).unwrap_or_default(),
+        rest: text.get(begin + len..at + line.len()).unwrap_or_default(),
     })
 }
 

@@ -32,7 +32,8 @@ impl<'a> View<'a> {
     pub(super) fn of(text: &'a str) -> Self {
         let continued = text.contains('\\') && (text.contains("\\\n") || text.contains("\\\r\n"))
             || text.contains('+') && has_joined_strings(text)
-            || has_wrapped_key(text);
+            || has_wrapped_key(text)
+            || has_parted_key(text);
         let odd = !text.is_ascii()
             && (text.chars().any(|c| !matches!(fold(c), Fold::Keep)) || has_disguised_word(text));
         let folded = (continued || odd).then(|| folded(text));
@@ -121,7 +122,9 @@ fn folded(text: &str) -> Folded {
     while let Some(rest) = text.get(at..)
         && let Some(c) = rest.chars().next()
     {
-        if let Some(skip) = joint(rest).or_else(|| wrap(&into.text, rest)) {
+        if let Some(skip) =
+            joint(rest).or_else(|| wrap(&into.text, rest)).or_else(|| parted(&into.text, rest))
+        {
             at += skip;
             continue;
         }
@@ -225,6 +228,31 @@ fn wrap(before: &str, rest: &str) -> Option<usize> {
             || run.len() >= 16);
     let is_other = OPENINGS.iter().any(|opening| run.starts_with(opening));
     (run.len() >= 8 && is_whole && is_jumbled && !is_other).then(|| rest.len() - next.len())
+}
+
+fn has_parted_key(text: &str) -> bool {
+    text.match_indices(['"', '\'']).any(|(at, _)| {
+        let (before, rest) = text.split_at_checked(at).unwrap_or_default();
+        parted(before, rest).is_some()
+    })
+}
+
+/// How many bytes to leave out here because a key goes on in the next string:
+/// `"ghp_ab" "cd"`, `["ghp_", "abcd"]`.
+fn parted(before: &str, rest: &str) -> Option<usize> {
+    let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+    let is_sign = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let len = before.chars().rev().take(MOST_WRAPPED).take_while(is_sign).count();
+    let key = before.get(before.len() - len..)?;
+    if !OPENINGS.iter().any(|opening| key.starts_with(opening)) {
+        return None;
+    }
+    let gap = |c: char| c.is_whitespace() || matches!(c, '+' | ',' | '.');
+    let next = rest.strip_prefix(quote)?.trim_start_matches(gap).strip_prefix(quote)?;
+    let run = next.chars().take_while(is_sign).count();
+    let is_whole = next.get(run..)?.starts_with(quote);
+    let is_other = OPENINGS.iter().any(|opening| next.starts_with(opening));
+    (run >= 8 && is_whole && !is_other).then(|| rest.len() - next.len())
 }
 
 /// The longest key that is looked for across lines.

@@ -3,6 +3,7 @@
 
 mod forms;
 mod harmless;
+mod near;
 mod noise;
 mod third;
 mod unseen;
@@ -26,6 +27,7 @@ fn forms() -> impl Iterator<Item = &'static str> {
         unseen::FORMS,
         unseen::LATER_FORMS,
         third::FORMS,
+        near::FORMS,
     ]
     .into_iter()
     .flatten()
@@ -41,6 +43,7 @@ fn harmless() -> impl Iterator<Item = &'static str> {
         unseen::HARMLESS,
         unseen::LATER_HARMLESS,
         third::HARMLESS,
+        near::HARMLESS,
     ]
     .into_iter()
     .flatten()

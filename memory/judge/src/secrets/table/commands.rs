@@ -1,6 +1,15 @@
 //! Addresses, headers, connection strings and command lines.
 
 super::patterns! { RULES:
+    Shaped "a password in a command", ["echo ", "printf "], r#"(?i)\b(?:echo|printf)[ \t]+(?:-[ne]+[ \t]+)?["']?([^\s"'|\\:]{8,40})["']?(?:\\n[^\s"'|]*["']?)?[ \t]*\|[ \t]*(?:[ac-z./]|b[b-z])"#;
+    Loose "a password in a command", ["userpwd"], r#"USERPWD[ \t]*,[ \t]*"[^":\n]+:"#;
+    Mixed "a password in an address", ["xmpp:", "sip:", "jabber:"], r"(?i)\b(?:xmpp|sips?|jabber):[\w.-]+:([^\s:@]{6,64})@";
+    Spot "a password in a statement", ["connect "], r#"(?i)\bconnect[ \t]+[\w$]{2,30}/([^\s@/"']{6,64})@\w"#;
+    Spot "a password in an address", ["@tcp(", "@unix(", ":"], r#"(?:^|[\s"'`(=])[\w.-]{2,40}:([^\s:@/"'`]{6,64})@(?:(?:tcp|unix)\(|(?:[\w-]+\.)+[a-z]{2,}:\d{2,5}\b)"#;
+    Mixed "a password of a mail server", ["]:"], r"\]:\d{2,5}[ \t]+\S{2,80}?:(\S{6,64})";
+    Spot "a plain entry of a user list", ["{plain}", "{cleartext}"], r"(?i)\{(?:PLAIN|CLEARTEXT)\}([^\s:]{4,64})";
+    LooseToken "a token in a variable", ["key_", "token_", "secret_", "pepper"], r#"\b[A-Z][A-Z0-9_]*(?:KEY_|TOKEN_|SECRET_|PEPPER)[A-Z0-9_]*["']?[ \t]*[=:][ \t]*"#;
+    LooseToken "a key", ["_key"], r#"(?i)\b[a-z][a-z0-9_]*_key["']?[ \t]*[=:][ \t]*"#;
     Spot "a password in an address", ["://"], r#"\b[a-zA-Z][a-zA-Z0-9+.:-]{1,40}://[^\s/:@'"<>]{0,128}:([^\s'"<>`]{2,200}?)@(?:[\w.\[-]+(?:[:/?,\s"'`)]|$))"#;
     Certain "a token in an address", ["://"], r"\bhttps?://([A-Za-z0-9_-]{20,}):?(?:x-oauth-basic)?@[\w.-]+";
     Certain "a token in an address", ["x-token-auth:", "oauth2:", "x-access-token:", "gitlab-ci-token:"], r"(?:x-token-auth|oauth2|x-access-token|gitlab-ci-token):([^\s@$<{]{8,})@";

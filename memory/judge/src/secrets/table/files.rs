@@ -24,6 +24,12 @@ pub(in crate::secrets) const KEYS: &[Rule] = &[
 ];
 
 super::patterns! { RULES:
+    Certain "an AWS secret key", ["akia", "asia"], r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b[^A-Za-z0-9+/\n]{1,40}([A-Za-z0-9+/]{40})(?:[^A-Za-z0-9+/]|$)";
+    Named "a password in a page", ["type=\"password\"", "type='password'", "type=password"], r#"(?i)type=["']?password["']?[^<>\n]{0,80}?[ \t]value="#;
+    Certain "a recovery key", ["-"], r"\b((?:\d{6}-){7}\d{6})\b";
+    Certain "an app password", ["app password", "app-password", "app pass"], r#"(?i)app[ -]pass(?:word)?[^\n]{0,20}?[\s"'`:]((?:[a-z]{4}[ -]){3}[a-z]{4})\b"#;
+    Random "a wallet key", ["wif", "wallet", "privkey", "private"], r"\b([5KL][1-9A-HJ-NP-Za-km-z]{50,51})\b";
+    Certain "a wallet key", ["keypair", "solana", "secret"], r"(\[(?:\s*\d{1,3}\s*,){63}\s*\d{1,3}\s*\])";
     Certain "an age secret key", ["age-secret-key-", "age-plugin-"], r"\bAGE-(?:SECRET-KEY|PLUGIN-[A-Z]+)-1[0-9A-Z]{40,}\b";
     Certain "a private key", ["b3blbnnzac1rzxktdjea"], r"\bb3BlbnNzaC1rZXktdjEA[A-Za-z0-9+/=\s]{40,}";
     Certain "a private key", ["miieowibaa", "miiepaibaa", "miiepqibaa", "miieogibaa", "miievqibad", "miievwibad", "miievaibad", "miieugibad", "mhccaqee", "miijkaibaa", "miijkqibaa", "miijqgibad", "miijqwibad", "miievg", "miigraibaa", "mc4caqawbqyd", "mightagea"], r"\b(?:MII[A-Za-z0-9]{2}[A-Za-z0-9+/](?:IBAA|IBAD)|MHcCAQEE|MC4CAQAwBQYD|MIGHAgEA)[A-Za-z0-9+/=]{20,}";
@@ -56,7 +62,7 @@ super::patterns! { RULES:
     Loose "a Wi-Fi password", ["wifi", "wi-fi", "wlan", "ssid"], r"(?i)\b(?:wifi|wi-fi|wlan|ssid)\b[^\n]{0,40}?(?:key|code|pass|schlüssel|clave|clé|:|/)\s*(?:is|ist|est|es|[:=])?\s+";
     Loose "a Wi-Fi password", ["wifi", "wi-fi", "wlan", "ssid"], r"(?i)\b(?:wifi|wi-fi|wlan|ssid)\b[^\n/]{1,40}?[ \t]/[ \t]";
     Given "an rclone or s3cmd key", ["pass =", "pass2 =", "secret_key =", "pass=", "secret_key="], r"(?im)^\s*(?:pass2?|secret_key|gs_secret_access_key)\s*=\s*";
-    Spot "a password in XML", ["password>", "passphrase>", "secret>", "token>", "apikey>", "passwd>", "pass>", "accesskey>", "privatekey>", "psk>", "pwd>"], r"(?i)<(?:[\w.-]+:)?[\w.-]*(?:password|passwd|passphrase|secret|token|apikey|pass|accesskey|privatekey|psk|pwd)>\s*([^<\s]{3,200})\s*</";
+    Spot "a password in XML", ["password>", "passphrase>", "secret>", "token>", "apikey>", "passwd>", "pass>", "accesskey>", "privatekey>", "psk>", "pwd>"], r"(?i)<(?:[\w.-]+:)?[\w.-]*(?:password|passwd|passphrase|secret|token|apikey|pass|accesskey|privatekey|psk|pwd)>\s*(?:<!\[CDATA\[)?([^<\s\]]{3,200})(?:\]\]>)?\s*</";
     Given "a password in XML", ["password", "secret", "token", "apikey"], r#"(?i)(?:key|name)\s*=\s*"[\w.:-]*(?:password|secret|token|apikey|passphrase)"\s+value\s*=\s*"#;
     Given "a cleartext group policy password", ["cpassword="], r"(?i)\bcpassword\s*=\s*";
     Certain "an Ansible vault", ["$ansible_vault"], r"(\$ANSIBLE_VAULT;[\d.]+;AES256[\w;.-]*\s+[0-9a-f\s]{64,}[0-9a-f])";
@@ -66,7 +72,7 @@ super::patterns! { RULES:
     Named "a default of a variable", ["env(", "getenv(", "environ.get(", "fetch(", "config("], r#"(?i)(?:env|environ\.get|fetch|config)\([ \t]*["'][\w.]*(?:password|passwd|pwd|passphrase|_pass|api_?key|secret|token|access_?key|private_?key)[\w.]*["'][ \t]*,[ \t]*"#;
     Named "a default of a variable", ["env."], r"(?i)\benv\.\w*(?:password|passwd|pwd|passphrase|_pass|api_?key|secret|token|access_?key|private_?key)\w*[ \t]*(?:\|\||\?\?)[ \t]*";
     Named "a default of a variable", ["${"], r"(?i)\$\{[\w.]*(?:password|passwd|pwd|passphrase|_pass|api_?key|secret|token|access_?key|private_?key)[\w.]*:[-=]?";
-    Named "a default of a variable", ["variable"], r#"(?i)\bvariable[ \t]+"\w*(?:password|passwd|pwd|passphrase|api_?key|secret|token|access_?key|private_?key)\w*"[ \t]*\{[^}]{0,200}?\bdefault[ \t]*=[ \t]*"#;
+    Named "a default of a variable", ["variable"], r#"(?i)\bvariable[ \t]+"\w*(?:password|passwd|pwd|passphrase|_pw\b|_pass\b|api_?key|secret|token|access_?key|private_?key)\w*"[ \t]*\{[^}]{0,200}?\bdefault[ \t]*=[ \t]*"#;
     Named "a password in XML", ["password", "passwd", "pwd", "secret", "token", "apikey", "api_key", "api-key"], r#"(?i)<(?:property|entry|param|parameter|setting|add|string|prop|arg|env|var)[ \t][^<>\n]{0,80}?(?:name|key|id)=["'][\w.:-]*(?:password|passwd|pwd|passphrase|secret|token|api[-_]?key)[\w.:-]*["'][^<>\n]{0,40}?(?:>|value=)[ \t]*"#;
     Named "a login", ["auth=", "auth ="], r#"(?i)\bauth[ \t]*=[ \t]*\(?[ \t]*["'][^"'\n]+["'][ \t]*,[ \t]*"#;
 }

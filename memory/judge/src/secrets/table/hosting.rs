@@ -1,6 +1,10 @@
 //! Clouds, code hosts, registries, and what runs on them.
 
 super::patterns! { RULES:
+    Certain "a Yandex Cloud key", ["aqvn"], r"\b(AQVN[A-Za-z0-9_-]{34,40})";
+    Certain "a Boundary token", ["at_"], r"\b(at_[A-Za-z0-9]{10}_[A-Za-z0-9]{40,})";
+    Certain "a Cloudflare tunnel token", ["eyjhijoi"], r"\b(eyJhIjoi[A-Za-z0-9_-]{60,}={0,2})";
+    Certain "a Firebase server key", [":apa91b"], r"\b(AAAA[A-Za-z0-9_-]{7}:APA91b[A-Za-z0-9_-]{100,})";
     Certain "an AWS access key", ["akia", "asia", "abia", "acca"], r"\b((?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16})\b";
     Certain "an AWS secret key", ["secret_access_key", "secretaccesskey", "secret access key", "aws_secret", "aws secret", "awssecret"], r#"(?i)(?:secret[_ ]?access[_ ]?key|aws[_ ]?secret(?:[_ ]?key)?)["'`*]*(?:\s*(?:=>|[:=])\s*|\s+is\s+|\s+)["'`*]*([A-Za-z0-9/+=]{30,64})"#;
     Certain "an AWS session token", ["session_token", "sessiontoken", "security-token", "security_token"], r#"(?i)(?:aws[_-]?session[_-]?token|"?sessiontoken|x-amz-security-token|aws_security_token)["'`]*\s*[:=]\s*["'`]*([A-Za-z0-9/+=%]{60,})"#;

@@ -1,6 +1,15 @@
 //! What people write: "the password is …", in the languages of R15, and names
 //! with a value.
 
+use crate::secrets::near;
+use crate::secrets::table::{Form, Rule};
+
+/// Whatever looks like a password, near a word for one.
+pub(in crate::secrets) const NEAR: &[Rule] = &[
+    Rule { kind: "a password", words: near::NAMES, form: Form::Block(near::passwords) },
+    Rule { kind: "a password of a login", words: near::LOGINS, form: Form::Block(near::logins) },
+];
+
 super::patterns! { RULES:
     Named "a password", ["password", "passwd", "passphrase", "passcode", "pwd", "pass phrase", "pass-phrase", "pass word", "pass code"], r#"(?i)(?:pass(?:wd|[ -]?(?:word|phrase|code))|pwd)s?\d?["'`*_\])}\\]*(?:[ \t]*\([^()\n]{1,40}\))?["'`*]*[ \t]*(?:=>|:=|->|→|[:=]|[—–][ \t]|[ \t]-[ \t])[ \t]*(?:\|?\n[ \t]*)?"#;
     Named "a password", ["password", "passwd", "passphrase", "passcode", "pwd", "pass phrase", "pass-phrase", "pass code"], r#"(?i)(?:pass(?:word|wd|[ -]?(?:phrase|code))|\bpwd)s?["'`*]*[ \t]+(?:is|è|é|was|are|remains|changed to|set to|be|to|reads|equals|called|of)(?:[ \t]+(?:now|still|currently|just|simply|always|set to))?[ \t]*:?[ \t]+"#;
@@ -41,7 +50,7 @@ super::patterns! { RULES:
     Loose "a password", ["p:"], r"(?i)\bu(?:ser(?:name)?)?:[ \t]*\S+[ \t,;/|]+p(?:ass)?:[ \t]*";
     Digits "a PIN", ["pin"], r"\b(?:PIN|[Mm]y pin|[Yy]our pin|[Cc]ard pin|(?i:pin code|pin-code|pincode))[ \t]+";
     Token "an API key or token", ["key", "secret", "token", "credential", "creds", "bearer"], r#"(?i)(?:(?:api|app|application|secret|access|auth|private|signing|encryption|master|account|client|service|license|licence|deploy|webhook|admin|shared|write|ingest(?:ion)?|integration|routing|storage|server|session|host|project|root|consumer|subscription|functions?|instrumentation|maps?|rpc|hmac|jwt|data|stream|live|test|prod|staging|product|activation)[_ .-]?keys?|secrets?|tokens?|credentials?|creds|keypass|apikey)(?:[_-]?(?:value|base|v?\d|prod|dev|live|test|staging))?["'`*\])\\]*(?:[ \t]*\([^()\n]{1,40}\))?[ \t]*(?:=>|:=|->|→|[:=]|[—–][ \t]|\b(?:is|was|ist|lautet|est|es|é|è)\b)[ \t]*:?[ \t]*"#;
-    LooseToken "an API key or token", ["key", "secret", "token", "schlüssel", "clé", "clave", "chiave", "chave", "ключ", "токен", "密钥", "密鑰", "令牌", "キー", "トークン", "토큰", "api 키", "api키", "인증키", "비밀키", "jeton", "pat ", "pat:", "pat="], r#"(?i)(?:密钥|密鑰|令牌|トークン|キー|토큰|키)[ \t]*["'`*]*[:=是为為は는은가]?[ \t]*|(?:\b|_)(?:[a-z]*(?:api|secret|access|auth|private|signing|master|service|license|deploy|webhook|admin|integration|ingest)[ _-]?keys?|secrets?|tokens?|api-?schlüssel|schlüssel|clé(?: d'api| api)?|clave(?: de api| api)?|chiave(?: api)?|chave(?: de api)?|jeton|(?:api-)?ключ|токен|PATs?)\b(?:[^\n?!:=]{0,60}?(?::|=|\b(?:is|ist|lautet|est|es|é|è)\b|—|は|是)[ \t]*|[ \t]+)"#;
+    LooseToken "an API key or token", ["key", "secret", "token", "schlüssel", "clé", "clave", "chiave", "chave", "ключ", "токен", "密钥", "密鑰", "令牌", "キー", "トークン", "토큰", "api 키", "api키", "인증키", "비밀키", "jeton", "pat ", "pat:", "pat="], r#"(?i)(?:密钥|密鑰|令牌|トークン|キー|토큰|키)[ \t]*["'`*]*[:=是为為は는은가]?[ \t]*|(?:\b|_)(?:[a-z]*(?:api|secret|access|auth|private|signing|master|service|license|deploy|webhook|admin|integration|ingest)[ _-]?keys?|secrets?|tokens?|api-?schlüssel|schlüssel|clé(?: d'api| api)?|clave(?: de api| api)?|chiave(?: api)?|chave(?: de api)?|jeton|(?:api-)?ключ|токен|PATs?)\b(?:[ \t]*\([^()\n]{1,40}\)[ \t]*|[^\n?!:=]{0,60}?(?::|=|\b(?:is|ist|lautet|est|es|é|è)\b|—|→|->|は|是)[ \t]*|[ \t]+)"#;
     LooseToken "an API key or token", ["key", "token"], r#"(?i)\b(?:datadog|cloudflare|algolia|cohere|mistral|deepgram|assemblyai|stripe|twilio|openai|anthropic|zendesk|intercom|auth0|okta|box|hetzner|linode|railway|vercel|netlify|fastly|pagerduty|opsgenie|honeycomb|mongodb|atlas|elastic|snowflake|jira|confluence|asana|trello|linkedin|twitter|facebook|shodan|newrelic|rollbar|bugsnag|segment|mixpanel|amplitude|sonar|jenkins|travis|circleci|gitea|forgejo|codeberg|grafana|vultr|ovh|scaleway|hubspot|pipedrive|freshdesk|weather|maps)\b[^\n]{0,20}?\b(?:key|token|secret|pat)\b[^\n]{0,20}?[\s"'`(]"#;
     Named "a password", ["p a s s", "p.a.s.s", "p-a-s-s"], r"(?i)\bp[ .-]a[ .-]s[ .-]s[ .-]w[ .-]o[ .-]r[ .-]d[ \t]*(?:[:=]|[ \t]is[ \t])[ \t]*";
 }

@@ -1,7 +1,7 @@
 //! Chat, payments, mail, monitoring, and what teams plan and sell with.
 
 super::patterns! { RULES:
-    Certain "a Slack token", ["xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "xoxo-", "xoxc-", "xoxd-", "xoxe", "xapp-"], r"\b((?:xox[abcdeoprs](?:\.xox[bp])?|xapp)-[A-Za-z0-9%/+-]{10,}[A-Za-z0-9])";
+    Certain "a Slack token", ["xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "xoxo-", "xoxc-", "xoxd-", "xoxe", "xapp-"], r"\b((?:xox[abcdeoprs](?:\.xox[bp])?|xapp)-[A-Za-z0-9%/+_-]{10,}[A-Za-z0-9])";
     Certain "a Slack webhook", ["hooks.slack.com"], r"hooks\.slack\.com/(?:services|workflows|triggers)/([A-Za-z0-9+/_-]{20,})";
     Certain "a Discord webhook", ["api/webhooks/"], r"(?i)discord(?:app)?\.com/api/webhooks/(\d{15,22}/[A-Za-z0-9_-]{50,})";
     Certain "a Teams webhook", ["webhook.office.com", "outlook.office.com/webhook"], r"(?i)office\.com/webhook(?:b2)?/([A-Za-z0-9@-]{36,}/IncomingWebhook/[A-Za-z0-9/-]{32,})";
