@@ -65,7 +65,7 @@ fn is_host(word: &str, digits: usize) -> bool {
 
 /// Letters of both cases with a sign among them that stands in no name.
 pub(super) fn is_signed(word: &str) -> bool {
-    let count = |is: fn(&u8) -> bool| word.bytes().filter(|byte| is(byte)).count();
+    let count = |is: fn(&u8) -> bool| word.bytes().filter(is).count();
     is_candidate(word)
         && count(u8::is_ascii_uppercase) >= 2
         && count(u8::is_ascii_lowercase) >= 2
@@ -106,7 +106,7 @@ pub(super) fn is_tangled_in_place(word: &str) -> bool {
 }
 
 fn is_unlike_a_name(word: &str, least: usize) -> bool {
-    let count = |is: fn(&u8) -> bool| word.bytes().filter(|byte| is(byte)).count();
+    let count = |is: fn(&u8) -> bool| word.bytes().filter(is).count();
     is_candidate(word)
         && word.len() >= 10
         && count(u8::is_ascii_uppercase) >= 3
