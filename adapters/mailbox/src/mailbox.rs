@@ -146,6 +146,8 @@ impl Mailbox {
         let log = fs::read_to_string(pointer).unwrap_or_default();
         // What cannot be a path is no log that anything could have arrived in.
         let log = PathBuf::from(if log.contains('\0') { String::new() } else { log });
+        // And neither is a directory or a device.
+        let log = if log.is_file() { log } else { PathBuf::new() };
         let ids: BTreeSet<LetterId> = left
             .iter()
             .filter_map(|(_, letter)| letter.as_ref())

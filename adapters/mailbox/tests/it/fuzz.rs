@@ -198,6 +198,15 @@ fn s6_l7_5_litter_in_a_mailbox_loses_no_letter() {
     few(mailbox);
 }
 
+/// The place of a log that is a directory, or nothing that can be one.
+#[test]
+fn s6_l7_5_a_mailbox_with_no_log_at_its_log_loses_no_letter() {
+    let run = runtime();
+    for place in ["/", "/dev", "/dev/null", "."] {
+        mailbox(&run, place.as_bytes());
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn s17_whatever_comes_by_a_socket_is_answered() {
