@@ -34,6 +34,9 @@ def main() -> None:
     params.model.path = str(joined())
     params.n_ctx = int(sys.argv[1])
     params.n_parallel = 1
+    # Threads that wait for each other crawl where something else has a core.
+    params.cpuparams.n_threads = 1
+    params.cpuparams_batch.n_threads = 1
     params.hostnames = ["127.0.0.1"]
     params.port = 0
     params.use_jinja = True

@@ -37,12 +37,22 @@ pub fn request(
 /// A small request of its own, made by the same fold as any other.
 #[must_use]
 pub fn side(params: Params, system: &str, prompt: &str, limits: &Arc<Limits>) -> Option<Request> {
+    dialogue(params, system, &[(Role::User, vec![Block::text(prompt)])], limits)
+}
+
+/// The same with examples before the question, as a weak model needs them (Q18).
+#[must_use]
+pub fn dialogue(
+    params: Params,
+    system: &str,
+    messages: &[(Role, Vec<Block>)],
+    limits: &Arc<Limits>,
+) -> Option<Request> {
     // An empty block would be refused.
     let system = (!system.trim().is_empty())
         .then(|| SystemBlock { text: system.into(), breakpoint: Breakpoint::None });
     let prelude = Prelude { system: system.into_iter().collect(), tools: Vec::new(), params };
-    let said = (Role::User, vec![Block::text(prompt)]);
-    other_conversation(prelude, &[said], limits).request(None)
+    other_conversation(prelude, messages, limits).request(None)
 }
 
 /// A system prompt and tools with other messages.

@@ -307,7 +307,7 @@ fn sentences(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Whether a sentence may tell of something that lasts.
-fn is_telling(sentence: &str) -> bool {
+pub(crate) fn is_telling(sentence: &str) -> bool {
     let words: Vec<String> = words(sentence).collect();
     let has = |list: &[&str], word: &String| list.contains(&word.as_str());
     let pairs = || words.iter().zip(words.iter().skip(1));

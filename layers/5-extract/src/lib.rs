@@ -10,6 +10,7 @@
 pub mod apply;
 mod durability;
 mod error;
+pub mod pick;
 pub mod plan;
 pub mod policy;
 pub mod small;

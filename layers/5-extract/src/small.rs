@@ -24,12 +24,6 @@ pub fn system_prompt() -> &'static str {
     include_str!("small.md").trim_end()
 }
 
-/// The same with examples, for a model that needs to see them (Q18).
-#[must_use]
-pub fn lean_system_prompt() -> &'static str {
-    concat!(include_str!("small.md"), include_str!("small_examples.md")).trim_end()
-}
-
 /// The form of its answer.
 #[must_use]
 pub fn answer_schema() -> Value {

@@ -8,6 +8,7 @@
 mod bars;
 mod cues;
 mod explicit;
+mod offer;
 mod piece;
 mod scope;
 mod standing;
@@ -19,6 +20,7 @@ use everfold_memory_file::MemoryType;
 use piece::Piece;
 
 pub(crate) use explicit::{has_cue, opens};
+pub use offer::{offers, picked};
 pub(crate) use standing::is_order;
 
 /// Words of the name.

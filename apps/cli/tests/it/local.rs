@@ -218,10 +218,7 @@ fn one_slot() -> Desk {
         if request.source() != "extract" {
             return Reply::text("I will.");
         }
-        let memory = json!({"name": "Real databases",
-            "description": "integration tests use a real database, not mocks",
-            "type": "feedback", "global": false, "evidence": PROMPT, "body": PROMPT});
-        Reply::text(json!({"memories": [memory]}).to_string()).gate("review")
+        Reply::text(json!({"kind": "feedback"}).to_string()).gate("review")
     });
     Desk { files: TempHome::new().unwrap(), server: Some(server.unwrap()) }
 }
@@ -262,9 +259,10 @@ fn q17_with_one_slot_a_run_leaves_its_review_to_a_worker_that_gives_way() {
     until(&|| reviews() >= 2, "what was stopped is done later");
     desk.server().release("review");
     let list = || desk.run(&["memory", "list", "--json"]).ok().out;
-    until(&|| list().contains("Real databases"), "nothing is lost");
+    until(&|| list().contains("real database in the integration tests"), "nothing is lost");
     let review = desk.server().requests_of("extract").pop().unwrap();
     assert_eq!(review.body.get("tools"), None::<&Value>, "one question with a form");
+    assert_eq!(review.last_user_text(), PROMPT, "the words are the person's");
     assert_eq!(review.body["temperature"], 0);
     assert!(review.body["response_format"]["json_schema"].is_object());
 }

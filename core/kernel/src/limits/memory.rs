@@ -35,6 +35,8 @@ limits! {
         rule_chars: usize = 400,
         /// Maximum memories that rules keep after one turn.
         rule_memories: usize = 5,
+        /// Maximum sentences that a weak model is asked about in one review.
+        picked_sentences: usize = 16,
         /// Maximum proposals in an inbox; the oldest make room.
         inbox_entries: usize = 50,
         /// Days after which a proposal expires.

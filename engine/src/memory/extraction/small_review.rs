@@ -1,17 +1,20 @@
 //! The review that costs least (E2): the small model, on what was said since
-//! the last one and nothing else.
+//! the last one and nothing else. A weak one picks sentences (Q18), any other
+//! answers with memories.
 
 use super::{ReviewError, Scene};
-use crate::session::effects::{collect, side_request};
+use crate::session::effects::collect;
 use crate::session::memory_keeper::Keeper;
 use crate::session::memory_state::SmallReview;
 use crate::session::prompt::text_of;
-use everfold_extract::{ReviewSpan, small};
+use everfold_extract::{ReviewSpan, pick, proposal, small};
 use everfold_kernel::ports::{Bodies, Kept};
 use everfold_kernel::usage::Booking;
-use everfold_kernel::{QuerySource, Usage};
+use everfold_kernel::{Block, QuerySource, Role, Usage};
 use everfold_memory_recall::{Manifest, Topic};
 use everfold_prefix::system::Profile;
+use everfold_window::question;
+use serde_json::Value;
 use std::collections::BTreeSet;
 
 impl SmallReview {
@@ -21,32 +24,74 @@ impl SmallReview {
         scene: &Scene,
         found: &ReviewSpan,
     ) -> Result<(Vec<Kept>, Usage), ReviewError> {
-        let (answer, usage) = self.ask(scene, found).await?;
         let keeper = Keeper::new(scene.session.clone());
         keeper.begin(found.testimony.clone());
-        let proposals = small::proposals(&answer, found, &keeper.author());
-        for proposal in proposals.ok_or(ReviewError::NoList)? {
-            keeper.propose(&*scene.memories, proposal).await?;
-        }
+        let usage = match self.config.profile(&self.config.models.small) {
+            Profile::Lean => self.pick(scene, found, &keeper).await?,
+            Profile::Full => self.write(scene, found, &keeper).await?,
+        };
         Ok((keeper.kept(), usage))
     }
 
-    async fn ask(&self, scene: &Scene, found: &ReviewSpan) -> Result<(String, Usage), ReviewError> {
+    /// What the person said, a sentence at a time.
+    async fn pick(
+        &self,
+        scene: &Scene,
+        found: &ReviewSpan,
+        keeper: &Keeper,
+    ) -> Result<Usage, ReviewError> {
+        let limits = &self.config.limits.extract;
+        let (mut picks, mut usage) = (BTreeSet::new(), Usage::default());
+        for question in pick::questions(found, limits) {
+            let form = (pick::answer_schema(), pick::ANSWER_TOKENS);
+            let said = pick::dialogue(&question.sentence);
+            let (answer, used) = self.ask(pick::system_prompt(), &said, form).await?;
+            usage.add(&used);
+            if pick::is_picked(&answer).ok_or(ReviewError::NoList)? {
+                picks.insert(question.place);
+            }
+        }
+        for wish in pick::wishes(found, &picks, limits) {
+            let proposal = proposal(&wish, &found.testimony, keeper.author());
+            keeper.propose(&*scene.memories, proposal).await?;
+        }
+        Ok(usage)
+    }
+
+    /// The memories that the model would write.
+    async fn write(
+        &self,
+        scene: &Scene,
+        found: &ReviewSpan,
+        keeper: &Keeper,
+    ) -> Result<Usage, ReviewError> {
         let limits = &self.config.limits;
         let heads = scene.memories.scan(limits.recall.scan_files, Bodies::Left).await?;
         let topics: Vec<Topic> = heads.iter().map(crate::memory::recall::topic).collect();
         let said: Vec<&str> = found.testimony.by_person().map(|said| said.text.as_str()).collect();
         let manifest = Manifest::new(topics, &said.join("\n"), &BTreeSet::new(), &limits.recall);
-        let question = small::question(found, &manifest, &limits.economy);
+        let told = Block::text(&small::question(found, &manifest, &limits.economy));
+        let said = [(Role::User, vec![told])];
+        let form = (small::answer_schema(), limits.economy.review_answer_tokens);
+        let (answer, usage) = self.ask(small::system_prompt(), &said, form).await?;
+        let proposals = small::proposals(&answer, found, &keeper.author());
+        for proposal in proposals.ok_or(ReviewError::NoList)? {
+            keeper.propose(&*scene.memories, proposal).await?;
+        }
+        Ok(usage)
+    }
+
+    /// One question with a form and its most tokens.
+    async fn ask(
+        &self,
+        told: &str,
+        said: &[(Role, Vec<Block>)],
+        (schema, most): (Value, u64),
+    ) -> Result<(String, Usage), ReviewError> {
         let (model, dialect) = (&self.config.models.small, self.world.model.dialect());
-        let most = limits.economy.review_answer_tokens;
         let mut params = self.config.side_params(model, dialect, most);
-        params.schema = Some(small::answer_schema());
-        let told = match self.config.profile(model) {
-            Profile::Lean => small::lean_system_prompt(),
-            Profile::Full => small::system_prompt(),
-        };
-        let request = side_request(&self.config, params, told, &question);
+        params.schema = Some(schema);
+        let request = question::dialogue(params, told, said, &self.config.limits);
         let request = request.ok_or(ReviewError::NoList)?;
         let reply = collect(&*self.world.model, request, QuerySource::Extract).await?;
         let (usage, table) = (reply.usage, &self.config.models.table);

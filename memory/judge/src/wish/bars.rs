@@ -33,6 +33,11 @@ phrases! {
         "noch nicht|noch nichts|vielleicht|was wäre|wenn ich|angenommen|sollten wir|ich überlege|keine ahnung|weiß nicht|weiss nicht|nicht sicher|eventuell|peut-être|et si|je me demande|si j'étais|pas sûr|je ne sais pas|je sais pas|quizás|quizá|tal vez|a lo mejor|y si|no sé|no estoy seguro|si yo fuera|forse|magari|e se|non so|non sono sicuro|se fossi|talvez|não sei|será que|se eu fosse|misschien|stel dat|wat als|weet niet|als ik|kanske|tänk om|vet inte|måske|hvad hvis|ved ikke|kanskje|hva om|vet ikke|ehkä|entä jos|en tiedä",
         "может быть|может,|возможно|что если|не уверен*|не знаю|если бы|belki|acaba|emin değilim|bilmiyorum|może|a co jeśli|nie wiem|nie jestem pewn*|gdybym|也许|可能要|如果我是|要不要|不确定|不知道|假如|かもしれない|もし|たぶん|迷って|아마|만약|모르겠",
     ];
+    /// Begins a question, with or without its mark.
+    ASKS = [
+        "why|how come|how do|how does|how did|how can|how could|how is|how are|how about|how much|how many|what is|what's|what are|what do|what does|what did|what was|what about|where is|where's|where are|where do|where does|where did|which one|which of|who is|who's|when is|when does|when did|is it|is there|is this|is that|are there|are these|does it|does this|do you|do we|do i|did you|did it|can you|can i|can we|could you|would you|will it",
+        "warum|wieso|weshalb|was ist|was sind|was macht|wie kann|wie geht|wo ist|wo sind|kannst du|könntest du|pourquoi|comment faire|est-ce que|qu'est-ce|où est|peux-tu|por qué|cómo|qué es|dónde está|puedes|perché|come mai|cos'è|dov'è|puoi|por que|como é que|o que é|onde está|waarom|hoe kan|wat is|waar is|kun je|varför|vad är|hvorfor|hvad er|hva er|miksi|mikä on|почему|зачем|что такое|где|можешь|neden|niçin|nerede|dlaczego|czemu|co to|gdzie|为什么|怎么|什么是|なぜ|どうして|どうやって|왜|어떻게",
+    ];
     /// Somebody else's words.
     SAID = [
         "said|says|told me|wrote|writes|claims|claimed|according to|quote|sagte|sagt|schrieb|schreibt|meinte|meint|laut|a dit|dit que|a écrit|selon|dijo|dice|escribió|según|ha detto|dice|ha scritto|secondo|disse|diz|escreveu|segundo o|zei|zegt|schreef|volgens|sa|säger|skrev|enligt|sagde|siger|ifølge|sier|sanoi|kirjoitti|сказал*|говорит|написал*|dedi|diyor|yazdı|powiedział*|mówi|napisał*|他说|她说|说过|写道|言って|書いて|라고",
