@@ -93,6 +93,7 @@ pub fn wishes(found: &ReviewSpan, picks: &BTreeSet<usize>, limits: &ExtractLimit
 mod tests {
     use super::*;
     use everfold_kernel::Testimony;
+    use everfold_memory_judge::wish::Certainty;
 
     fn span(text: &str) -> ReviewSpan {
         ReviewSpan { testimony: Testimony::typed(text, "r".into()), ..ReviewSpan::default() }
@@ -147,5 +148,12 @@ mod tests {
         assert_eq!(bodies(&[1]), ["They sit in Graz"]);
         assert_eq!(bodies(&[0, 2]), ["The archive is read by the auditors", "It is slow"]);
         assert_eq!(bodies(&[]), Vec::<String>::new());
+        // What a rule is unsure of is sure where a part of it was picked.
+        let found = span("Stop adding comments that repeat the code. Only comment the why. :)");
+        let wishes = |picks: &[usize]| wishes(&found, &picks.iter().copied().collect(), &limits);
+        let (by_rule, by_both) = (wishes(&[]), wishes(&[1]));
+        assert_eq!(by_rule[0].certainty, Certainty::Unsure);
+        assert_eq!(by_both[0].certainty, Certainty::Sure);
+        assert_eq!(by_both[0].body, by_rule[0].body);
     }
 }

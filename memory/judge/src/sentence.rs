@@ -28,6 +28,9 @@ pub(crate) enum End {
     Colon,
 }
 
+/// What may stand behind the mark that ends a sentence; a bracket last.
+const CLOSING: [char; 6] = ['"', '\'', '”', '*', '!', ')'];
+
 patterns! {
     /// Abbreviations whose full stop ends nothing.
     ABBREVIATION = r"(?:^|[\s(])(?:e\.?g|i\.?e|z\.\s?b|u\.\s?a|d\.\s?h|p\.\s?ex|etc|approx|vs|cf|ca|bzw|ggf|evtl|inkl|resp|dr|mr|mrs|ms|prof|st|nr|no|max|min|incl|fig|bijv|т\.\s?е|напр|np|tzn|[a-z]|\d{1,2})\.$";
@@ -97,10 +100,11 @@ fn push(text: &str, range: Range<usize>, block: usize, found: &mut Vec<Sentence>
         return;
     }
     let start = range.start + lead;
-    let last = body.trim_end_matches(['"', '\'', ')', '”', '*', '!']);
-    let end = match last.chars().next_back() {
-        Some('?' | '？' | '؟') => End::Question,
-        Some(':' | '：') => End::Colon,
+    let last = |closing: &[char]| body.trim_end_matches(closing).chars().next_back();
+    // ":)" introduces nothing.
+    let end = match (last(&CLOSING), last(CLOSING.split_last().map_or(&[], |(_, rest)| rest))) {
+        (Some('?' | '？' | '؟'), _) => End::Question,
+        (_, Some(':' | '：')) => End::Colon,
         _ => End::Plain,
     };
     found.push(Sentence { range: start..start + body.len(), block, end });

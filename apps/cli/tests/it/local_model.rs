@@ -176,7 +176,8 @@ fn q18_a_local_model_keeps_what_is_worth_it_soak() {
         let desk = desk(&llama, 16_384, |request| request.source() == "extract");
         for old in turn["context"]["existing"].as_array().into_iter().flatten() {
             let (name, body) = (old["name"].as_str().unwrap(), old["body"].as_str().unwrap());
-            desk.run_with(&["memory", "add", "--name", name, "--description", body], body).ok();
+            let add = ["memory", "add", "--type", "project", "--name", name, "--description", body];
+            desk.run_with(&add, body).ok();
         }
         let before = active(&desk);
         let prompt = turn["prompt"].as_str().unwrap();

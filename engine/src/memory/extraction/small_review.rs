@@ -70,7 +70,7 @@ impl SmallReview {
         let topics: Vec<Topic> = heads.iter().map(crate::memory::recall::topic).collect();
         let said: Vec<&str> = found.testimony.by_person().map(|said| said.text.as_str()).collect();
         let manifest = Manifest::new(topics, &said.join("\n"), &BTreeSet::new(), &limits.recall);
-        let told = Block::text(&small::question(found, &manifest, &limits.economy));
+        let told = Block::text(small::question(found, &manifest, &limits.economy));
         let said = [(Role::User, vec![told])];
         let form = (small::answer_schema(), limits.economy.review_answer_tokens);
         let (answer, usage) = self.ask(small::system_prompt(), &said, form).await?;

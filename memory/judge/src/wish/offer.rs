@@ -51,7 +51,7 @@ pub fn picked(testimony: &Testimony, picks: &BTreeSet<usize>, limits: &ExtractLi
             let found = if chosen.contains(&at) {
                 together(&piece, at, &chosen)
             } else {
-                standing::find(&piece, at, limits)
+                by_rule(&piece, at, &chosen, limits)
             };
             let Some(found) = found.filter(|found| found.body.len() <= limits.file_bytes / 2)
             else {
@@ -92,6 +92,20 @@ fn is_open(piece: &Piece<'_>, at: usize, limits: &ExtractLimits) -> bool {
         && ![&*MAYBE, &*ONCE, &*MEANTIME].iter().any(|bar| bar.any(low))
         && !bars::is_task(low)
         && !super::has_cue(low)
+}
+
+/// What a rule found in a sentence that was not picked: unsure as ever, unless
+/// what belongs to it was.
+fn by_rule(
+    piece: &Piece<'_>,
+    at: usize,
+    chosen: &BTreeSet<usize>,
+    limits: &ExtractLimits,
+) -> Option<Found> {
+    let found = standing::find(piece, at, limits)?;
+    let is_shared = chosen.range(at..found.next).next().is_some();
+    let certainty = if is_shared { Certainty::Sure } else { found.certainty };
+    Some(Found { certainty, ..found })
 }
 
 /// A sentence that was picked, with those after it that belong to it and were
