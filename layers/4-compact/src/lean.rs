@@ -13,6 +13,12 @@ use serde_json::{Value, json};
 const RESULT_CHARS: usize = 400;
 /// The share of the window, in hundredths, that the conversation may take.
 const SHOWN_PERCENT: u64 = 50;
+/// Most points of a list, and most characters of one: left without bounds, a
+/// weak model fills its lists until all its tokens are used up (Q18).
+const LIST_POINTS: usize = 4;
+const POINT_CHARS: usize = 120;
+/// How many ends of points are tried in an answer that was cut off.
+const SPARE_ENDS: usize = 8;
 /// Sections by the field of the form that fills them.
 const SECTIONS: [(&str, &str); 5] = [
     ("goal", "What the person wants"),
@@ -40,10 +46,11 @@ pub fn ask(fold: &Fold, plan: &Plan, model: &ModelId, window: &Window, limits: &
 }
 
 fn schema() -> Value {
-    let list = json!({"type": "array", "items": {"type": "string"}});
+    let point = json!({"type": "string", "maxLength": POINT_CHARS});
+    let list = json!({"type": "array", "maxItems": LIST_POINTS, "items": point});
     json!({
         "type": "object",
-        "properties": {"goal": {"type": "string"}, "facts": list, "done": list,
+        "properties": {"goal": point, "facts": list, "done": list,
             "problems": list, "open": list},
         "required": ["goal", "facts", "done", "problems", "open"],
         "additionalProperties": false,
@@ -89,9 +96,7 @@ struct Form {
 /// The summary that an answer fills in; none where it is no form or empty.
 #[must_use]
 pub fn read(answer: &str) -> Option<String> {
-    let start = answer.find('{')?;
-    let mut values = serde_json::Deserializer::from_str(answer.get(start..)?).into_iter();
-    let form: Form = values.next()?.ok()?;
+    let form = form(answer.get(answer.find('{')?..)?)?;
     let section = |(field, title): &(&str, &str)| {
         let lines: Vec<String> = match form.lists.get(*field) {
             Some(Value::Array(items)) => {
@@ -104,6 +109,18 @@ pub fn read(answer: &str) -> Option<String> {
     };
     let sections: Vec<String> = SECTIONS.iter().filter_map(section).collect();
     (!sections.is_empty()).then(|| sections.join("\n\n"))
+}
+
+/// The form, up to its last whole point where the answer was cut off.
+fn form(text: &str) -> Option<Form> {
+    let first = |text: &str| -> Option<Form> {
+        serde_json::Deserializer::from_str(text).into_iter().next()?.ok()
+    };
+    let ends = text.rmatch_indices('"').take(SPARE_ENDS).filter_map(|(at, _)| text.get(..=at));
+    first(text).or_else(|| {
+        ends.flat_map(|whole| [format!("{whole}]}}"), format!("{whole}}}")])
+            .find_map(|closed| first(&closed))
+    })
 }
 
 #[cfg(test)]
@@ -119,6 +136,11 @@ mod tests {
         assert!(text.starts_with("## What the person wants\nport the parser"), "{text}");
         assert!(text.contains("- edition 2024") && text.contains("- E0502 in src/a.rs"));
         assert!(!text.contains("What was done"));
+        let cut = read(r#"{"goal":"port it","facts":["edition 2024","tests in "a"#).unwrap();
+        assert!(cut.contains("- edition 2024"), "{cut}");
+        let cut =
+            read(r#"{"goal":"port it","facts":["edition 2024"],"done":["the lexer","the par"#);
+        assert!(cut.unwrap().ends_with("## What was done\n- the lexer"));
         for nothing in ["", "I will do that.", "{}", r#"{"goal":" ","facts":[]}"#] {
             assert_eq!(read(nothing), None, "{nothing}");
         }
