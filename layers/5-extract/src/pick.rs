@@ -11,7 +11,7 @@ use crate::durability::is_telling;
 use crate::plan::ReviewSpan;
 use everfold_kernel::limits::ExtractLimits;
 use everfold_kernel::{Block, Role};
-use everfold_memory_judge::wish::{self, Wish};
+use everfold_memory_judge::wish::{self, Wish, WishRules};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -49,16 +49,33 @@ pub struct Question {
     pub sentence: String,
 }
 
-/// What is asked about a span: the newest sentences of the person that could
-/// last.
+/// What is asked about a span: the person's sentences that could last. What is
+/// the same but for its numbers is a list, and no statement; of more than the
+/// limit, those at the start and at the end are asked about, where people say
+/// what matters.
 #[must_use]
 pub fn questions(found: &ReviewSpan, limits: &ExtractLimits) -> Vec<Question> {
+    let asked_for = asked_for(found, limits);
+    let is_open = |sentence: &str| {
+        is_telling(sentence) && !asked_for.iter().any(|wish| wish.body.contains(sentence))
+    };
     let offers = wish::offers(&found.testimony, limits).into_iter().enumerate();
-    let could_last = offers.filter(|(_, sentence)| is_telling(sentence));
+    let could_last = offers.filter(|(_, sentence)| is_open(sentence));
+    let mut forms = BTreeSet::new();
+    let new = could_last.filter(|(_, sentence)| forms.insert(form(sentence)));
     let mut questions: Vec<Question> =
-        could_last.map(|(place, sentence)| Question { place, sentence }).collect();
-    questions.drain(..questions.len().saturating_sub(limits.picked_sentences));
+        new.map(|(place, sentence)| Question { place, sentence }).collect();
+    let most = limits.picked_sentences;
+    if questions.len() > most {
+        let last = most / 2;
+        questions.drain(most - last..questions.len() - last);
+    }
     questions
+}
+
+/// A sentence without its numbers.
+fn form(sentence: &str) -> String {
+    sentence.chars().filter(|sign| sign.is_alphabetic()).collect()
 }
 
 /// The examples as a dialogue, and the sentence at its end.
@@ -83,10 +100,17 @@ pub fn is_picked(answer: &str) -> Option<bool> {
     KINDS.contains(&kind).then_some(kind != PASSING)
 }
 
-/// The memories that the sentences picked become.
+/// What the person asked to keep in so many words, and the memories that the
+/// sentences picked become.
 #[must_use]
 pub fn wishes(found: &ReviewSpan, picks: &BTreeSet<usize>, limits: &ExtractLimits) -> Vec<Wish> {
-    wish::picked(&found.testimony, picks, limits)
+    let mut wishes = asked_for(found, limits);
+    wishes.extend(wish::picked(&found.testimony, picks, limits));
+    wishes
+}
+
+fn asked_for(found: &ReviewSpan, limits: &ExtractLimits) -> Vec<Wish> {
+    wish::wishes(&found.testimony, WishRules::ExplicitOnly, limits)
 }
 
 #[cfg(test)]
@@ -109,10 +133,13 @@ mod tests {
         let asked: Vec<String> =
             questions(&found, &limits).into_iter().map(|question| question.sentence).collect();
         assert_eq!(asked, ["The archive is read by the auditors, too."]);
-        let few = ExtractLimits { picked_sentences: 1, ..limits };
-        let found = span("We ship on Mondays. The archive is read by auditors.");
-        assert_eq!(questions(&found, &few).len(), 1);
-        assert_eq!(questions(&found, &few)[0].sentence, "The archive is read by auditors.");
+        let few = ExtractLimits { picked_sentences: 3, ..limits };
+        let found = span(
+            "We ship on Mondays. The pump of hall 1 runs. The pump of hall 2 runs. Ada owns billing. \
+             Kai owns search. The archive is read by auditors.",
+        );
+        let asked: Vec<usize> = questions(&found, &few).iter().map(|one| one.place).collect();
+        assert_eq!(asked, [0, 1, 5]);
     }
 
     #[test]
@@ -148,6 +175,12 @@ mod tests {
         assert_eq!(bodies(&[1]), ["They sit in Graz"]);
         assert_eq!(bodies(&[0, 2]), ["The archive is read by the auditors", "It is slow"]);
         assert_eq!(bodies(&[]), Vec::<String>::new());
+        // What was asked for is kept whatever was picked beside it.
+        let found =
+            span("The archive is read by the auditors. Remember that we deploy on Fridays.");
+        let bodies: Vec<String> =
+            wishes(&found, &[0].into(), &limits).into_iter().map(|wish| wish.body).collect();
+        assert_eq!(bodies, ["We deploy on Fridays", "The archive is read by the auditors"]);
         // What a rule is unsure of is sure where a part of it was picked.
         let found = span("Stop adding comments that repeat the code. Only comment the why. :)");
         let wishes = |picks: &[usize]| wishes(&found, &picks.iter().copied().collect(), &limits);
