@@ -1,12 +1,14 @@
 //! From the provider that settings choose to one that answers.
 
 use crate::error::Error;
-use crate::model_server::{self, Attentive, Keep, Served};
+use crate::model_server::{self, Attentive, Keep, Served, ServerKind};
 use everfold_engine::ModelChoice;
 use everfold_kernel::ports::Model;
 use everfold_kernel::settings::ProviderKind;
 use everfold_kernel::{Limits, Secret};
-use everfold_provider::{AnthropicProvider, Auth, Offline, OpenAiProvider, ProviderConfig, key};
+use everfold_provider::{
+    AnthropicProvider, Auth, Offline, OpenAiProvider, Progress, ProviderConfig, key,
+};
 use everfold_settings::provider::{AuthStyle, KeySetting, ProviderChoice};
 use everfold_settings::{Resolved, ValueOrigin};
 use everfold_wire::anthropic::Version;
@@ -55,7 +57,11 @@ pub(crate) async fn make(
         return Ok(Made { key, ..Made::of(model) });
     }
     let served = model_server::look(&config, home, model, Keep::Yes).await?;
-    let model = Arc::new(OpenAiProvider::new(&config)?);
+    let progress = match served.kind {
+        ServerKind::LlamaCpp => Progress::Asked,
+        _ => Progress::Unasked,
+    };
+    let model = Arc::new(OpenAiProvider::new(&config, progress)?);
     let model = Arc::new(Attentive::new(model, &config.base_url, home));
     Ok(Made { model, key, served })
 }

@@ -23,4 +23,4 @@ pub use anthropic::AnthropicProvider;
 pub use config::{Auth, Error, ProviderConfig, parse_headers};
 pub use headless::{Headless, HeadlessProgram};
 pub use offline::{OFFLINE_MODEL, Offline};
-pub use openai::OpenAiProvider;
+pub use openai::{OpenAiProvider, Progress};

@@ -12,27 +12,42 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct OpenAiProvider {
     transport: Arc<Transport>,
+    progress: Progress,
 }
+
+/// Whether a server is asked to say how far it is with reading a prompt. Only
+/// llama.cpp knows the word, and strict servers refuse a word that they do not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    Asked,
+    Unasked,
+}
+
+/// The word, at the front of a request.
+const ASKS_PROGRESS: &[u8] = b"{\"return_progress\":true,";
 
 impl OpenAiProvider {
     /// A provider; no connection is made yet.
     ///
     /// # Errors
     /// When the base URL, the key or a header cannot be used.
-    pub fn new(config: &ProviderConfig) -> Result<Self, Error> {
+    pub fn new(config: &ProviderConfig, progress: Progress) -> Result<Self, Error> {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
         let url = completions_url(config.base()?);
-        Ok(Self { transport: Arc::new(Transport::new(config, url, headers)?) })
+        Ok(Self { transport: Arc::new(Transport::new(config, url, headers)?), progress })
     }
 }
 
 impl Model for OpenAiProvider {
     /// The stream sends the request when it is polled; failures of the server
     /// come out of it, not of this call.
-    fn call(&self, call: ModelCall) -> BoxFuture<'_, Result<ModelStream, ModelError>> {
+    fn call(&self, mut call: ModelCall) -> BoxFuture<'_, Result<ModelStream, ModelError>> {
         let transport = Arc::clone(&self.transport);
+        if let (Progress::Asked, Some(rest)) = (self.progress, call.body.strip_prefix(b"{")) {
+            call.body = [ASKS_PROGRESS, rest].concat().into();
+        }
         Box::pin(async move {
             let headers: HeaderMap = source_header(&call).into_iter().collect();
             Ok(stream(transport, Dialogue::OpenAi, headers, call))

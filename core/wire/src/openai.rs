@@ -10,7 +10,7 @@ mod message;
 mod render;
 pub mod text_calls;
 
-pub use assemble::{AnswerIds, Assembler};
+pub use assemble::{AnswerIds, Assembler, PromptProgress};
 pub use inventory::{Inventory, ServedModel, ServerKind};
 pub use message::parse_message;
 pub use render::{Head, body, head_json, message_json};

@@ -6,7 +6,7 @@ use super::state::Shared;
 use crate::check::{Refusal, chat};
 use crate::count::count_chat;
 use crate::received::{Received, kind};
-use crate::scenario::ServerFault;
+use crate::scenario::{LocalServer, ServerFault, ServerProgram};
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, Response};
@@ -159,6 +159,14 @@ fn stream(shared: &Shared, request: &Received, answer: &Answer, usage: &Usage) -
             chunk(choice, Value::Null)
         })
         .collect();
+    let is_asked = request.body.get("return_progress") == Some(&Value::Bool(true));
+    let is_llama = |local: &LocalServer| local.program == ServerProgram::LlamaCpp;
+    if is_asked && shared.rules.local.as_ref().is_some_and(is_llama) {
+        let progress = json!({"choices": [{"index": 0, "delta": {"role": "assistant",
+            "content": null}, "finish_reason": null}], "prompt_progress":
+            {"total": usage.input, "cache": 0, "processed": usage.input / 2, "time_ms": 40}});
+        events.insert(0, format!("data: {progress}\n\n"));
+    }
     let wants_usage = request.body.pointer("/stream_options/include_usage");
     if wants_usage == Some(&Value::Bool(true)) {
         events.push(chunk(json!([]), usage_json(usage)));

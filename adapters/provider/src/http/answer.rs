@@ -88,6 +88,14 @@ impl Reader {
         (out, Ok(()))
     }
 
+    /// How far the server is with reading the prompt, where it says so.
+    pub(super) fn progress(&self) -> Option<openai::PromptProgress> {
+        match &self.assembler {
+            Assembler::Anthropic(_) => None,
+            Assembler::OpenAi(assembler) => assembler.progress(),
+        }
+    }
+
     /// Ends the answer at the end of the bytes.
     pub(super) fn finish(&mut self) -> Result<Vec<ModelEvent>, ModelError> {
         let result = match &mut self.assembler {

@@ -9,10 +9,12 @@ use super::client::Transport;
 use super::failure::{Failed, is_final, tried};
 use super::patience::Patience;
 use bytes::Bytes;
+use everfold_kernel::phrase::grouped;
 use everfold_kernel::ports::{ModelCall, ModelError, ModelEvent, ModelStream};
 use everfold_kernel::{RequestId, Timestamp};
 use everfold_wire::errors::{classify, is_spent};
 use everfold_wire::headroom;
+use everfold_wire::openai::PromptProgress;
 use everfold_wire::retry::{Failure, Retry, RetryInput, ServerWish, decide};
 use futures_util::stream;
 use reqwest::Response;
@@ -148,6 +150,19 @@ impl Run {
         self.retries.saturating_add(1)
     }
 
+    /// What is said while there is no answer: a server of one's own may still
+    /// be reading, and how long that takes goes by the prompt.
+    fn no_answer_yet(&self) -> String {
+        match self.dialogue {
+            Dialogue::Anthropic(_) => "no answer yet".to_owned(),
+            Dialogue::OpenAi => {
+                let bytes = u64::try_from(self.body.len()).unwrap_or(u64::MAX);
+                let tokens = bytes / self.transport.limits.bytes_per_token_text.max(1);
+                format!("no answer yet to some {} tokens", grouped(tokens))
+            }
+        }
+    }
+
     fn tell_wait(&mut self, waited: Duration, what: &str) {
         let (attempt, most) = (self.attempt + 1, self.most());
         let reason =
@@ -162,7 +177,7 @@ impl Run {
             Err(_) if patience.is_over() => Err(Failed::transport(self.transport.silent())),
             Err(_) => {
                 if let Some(waited) = patience.notice() {
-                    self.tell_wait(waited, "no answer yet");
+                    self.tell_wait(waited, &self.no_answer_yet());
                 }
                 Ok(State::Connect(sending, patience))
             }
@@ -279,7 +294,16 @@ impl Run {
         // The silence is told as well by the second, which is never shorter.
         reading.silence.notice();
         if let Some(waited) = reading.pings.notice() {
-            self.tell_wait(waited, "connected, but no answer yet");
+            match reading.reader.progress() {
+                Some(PromptProgress { read, total }) => {
+                    let (read, total) = (grouped(read), grouped(total));
+                    let what = format!(
+                        "{read} of {total} tokens of the prompt read, no answer yet"
+                    );
+                    self.tell_wait(waited, &what);
+                }
+                None => self.tell_wait(waited, "connected, but no answer yet"),
+            }
         }
         None
     }

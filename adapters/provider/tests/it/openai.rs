@@ -5,13 +5,13 @@ use crate::{blocks, call, events, limits, restarts, retries};
 use everfold_kernel::Secret;
 use everfold_kernel::ports::{Model, ModelError, ModelEvent};
 use everfold_kernel::record::Dialect;
-use everfold_provider::{OpenAiProvider, ProviderConfig};
+use everfold_provider::{OpenAiProvider, Progress, ProviderConfig};
 use serde_json::{Value, json};
 
 fn provider(url: &str, key: Option<Secret>) -> OpenAiProvider {
     let mut config = ProviderConfig::openai(Some(format!("{url}/v1")), key);
     config.limits = limits();
-    OpenAiProvider::new(&config).unwrap()
+    OpenAiProvider::new(&config, Progress::Unasked).unwrap()
 }
 
 fn chunk(delta: &Value, finish: Option<&str>) -> String {

@@ -36,6 +36,23 @@ impl AnswerIds {
     }
 }
 
+/// How far a server is with reading a prompt, in tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PromptProgress {
+    /// Read, from its cache or anew.
+    pub read: u64,
+    pub total: u64,
+}
+
+impl PromptProgress {
+    /// As llama.cpp tells it before the answer begins.
+    fn of(chunk: &Value) -> Option<Self> {
+        let told = chunk.get("prompt_progress")?;
+        let tokens = |key: &str| told.get(key).and_then(Value::as_u64);
+        Some(Self { read: tokens("processed")?, total: tokens("total")? })
+    }
+}
+
 #[derive(Clone, Debug)]
 pub struct Assembler {
     answer: AnswerIds,
@@ -44,6 +61,7 @@ pub struct Assembler {
     calls: BTreeMap<u64, Call>,
     finish_reason: Option<String>,
     usage: Usage,
+    progress: Option<PromptProgress>,
     done: bool,
 }
 
@@ -66,8 +84,15 @@ impl Assembler {
             calls: BTreeMap::new(),
             finish_reason: None,
             usage: Usage::default(),
+            progress: None,
             done: false,
         }
+    }
+
+    /// How far the prompt is read, as far as it was told.
+    #[must_use]
+    pub fn progress(&self) -> Option<PromptProgress> {
+        self.progress
     }
 
     /// Takes the next event of the stream.
@@ -87,6 +112,10 @@ impl Assembler {
         })?;
         if is_error(&chunk) {
             return Err(classify_event(&chunk));
+        }
+        if let Some(progress) = PromptProgress::of(&chunk) {
+            self.progress = Some(progress);
+            return Ok(Vec::new());
         }
         if let Some(usage) = chunk.get("usage").filter(|usage| usage.is_object()) {
             self.usage = usage_of(usage);
