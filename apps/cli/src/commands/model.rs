@@ -11,7 +11,7 @@ use everfold_kernel::ModelId;
 pub(super) async fn run(cx: &mut CommandContext, name: &str) -> Result<Flow> {
     if name.is_empty() {
         tables::show(&tables::models(&cx.agent), &cx.presenter)?;
-    } else if let Some(told) = questioned(cx, name) {
+    } else if let Some(told) = questioned(cx, name).await {
         cx.presenter.note(TextStyle::Yellow, &told);
     } else {
         let name = name.strip_suffix(ANYWAY).unwrap_or(name).trim_end();
@@ -31,15 +31,30 @@ pub(super) async fn run(cx: &mut CommandContext, name: &str) -> Result<Flow> {
 /// What takes a model that is not known.
 const ANYWAY: &str = "--anyway";
 
-/// A doubt about a model that nobody knows (U8).
-fn questioned(cx: &CommandContext, name: &str) -> Option<String> {
+/// A doubt about a model that nobody knows (U8): the server's own list stands
+/// over our table. It is asked anew, since a model may have come since the start.
+async fn questioned(cx: &CommandContext, name: &str) -> Option<String> {
     let config = cx.session.config();
-    let plain = name.strip_suffix("[1m]").unwrap_or(name);
-    let is_known = name.ends_with(ANYWAY) || config.models.table.knows(&ModelId::new(plain));
-    if is_known || config.models.model.as_str() == name {
+    if name.ends_with(ANYWAY) || config.models.model.as_str() == name {
         return None;
     }
-    let names = config.models.table.iter().map(|(name, _)| name);
-    let told = unknown(&format!("unknown model {name}"), nearest(plain, names));
+    let asked = cx.agent.ask_server().await.ok().flatten();
+    let served = asked.as_ref().unwrap_or_else(|| cx.agent.served());
+    let plain = name.strip_suffix("[1m]").unwrap_or(name);
+    let told = if served.models.is_empty() {
+        if config.models.table.knows(&ModelId::new(plain)) {
+            return None;
+        }
+        let names = config.models.table.iter().map(|(name, _)| name);
+        unknown(&format!("unknown model {name}"), nearest(plain, names))
+    } else {
+        let names: Vec<&str> = served.models.iter().map(|model| model.id.as_str()).collect();
+        if names.contains(&name) {
+            return None;
+        }
+        let near = nearest(name, names.iter().copied());
+        let has = near.map_or_else(|| format!(" (it has {})", names.join(", ")), |_| String::new());
+        unknown(&format!("the server has no model {name}{has}"), near)
+    };
     Some(format!("{told} To use it anyway: /model {name} {ANYWAY}"))
 }

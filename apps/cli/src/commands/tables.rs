@@ -7,7 +7,7 @@ use everfold_agent::engine::agents::letters;
 use everfold_agent::settings::{SettingRow as Setting, ValueOrigin};
 use everfold_agent::{Agent, Session};
 use everfold_hooks::{Handler, HookEvent};
-use everfold_kernel::ModelSpec;
+use everfold_kernel::{ModelId, ModelSpec};
 use everfold_kernel::ports::ServerState;
 use everfold_skills::Skill;
 use everfold_transcript::{Listed, Side, list};
@@ -120,11 +120,12 @@ pub(crate) fn hooks(session: &Session) -> Table {
     Table { head: head(names), rows: hooks.handlers().map(row).collect(), empty }
 }
 
-/// Models whose windows and prices are known.
+/// The models that a server of one's own has; else those whose windows and
+/// prices are known.
 pub(crate) fn models(agent: &Agent) -> Table {
-    let config = agent.config();
+    let table = &agent.config().models.table;
     let dollars = |price: Option<f64>| price.map_or_else(|| "-".to_owned(), |at| format!("{at}"));
-    let row = |(name, spec): (&str, &ModelSpec)| {
+    let row = |name: &str, spec: &ModelSpec| {
         let window = spec.window.map_or_else(|| "?".to_owned(), grouped);
         let prices = spec.prices.as_ref();
         TableRow {
@@ -139,7 +140,13 @@ pub(crate) fn models(agent: &Agent) -> Table {
             ..TableRow::default()
         }
     };
-    let rows = config.models.table.iter().map(row).collect();
+    let served = &agent.served().models;
+    let rows = if served.is_empty() {
+        table.iter().map(|(name, spec)| row(name, spec)).collect()
+    } else {
+        let ids = served.iter().map(|model| model.id.as_str());
+        ids.map(|id| row(id, table.spec(&ModelId::new(id)))).collect()
+    };
     let names = ["model", "   window", "input $/M", "cached $/M", "output $/M"];
     Table { head: head(names), rows, empty: "no known models".to_owned() }
 }
