@@ -10,7 +10,7 @@
 pub mod apply;
 mod durability;
 mod error;
-pub mod pick;
+pub mod label;
 pub mod plan;
 pub mod policy;
 pub mod small;

@@ -7,7 +7,7 @@ use crate::session::effects::collect;
 use crate::session::memory_keeper::Keeper;
 use crate::session::memory_state::SmallReview;
 use crate::session::prompt::text_of;
-use everfold_extract::{ReviewSpan, pick, proposal, small};
+use everfold_extract::{ReviewSpan, label, proposal, small};
 use everfold_kernel::ports::{Bodies, Kept};
 use everfold_kernel::usage::Booking;
 use everfold_kernel::{Block, QuerySource, Role, Usage};
@@ -42,16 +42,16 @@ impl SmallReview {
     ) -> Result<Usage, ReviewError> {
         let limits = &self.config.limits.extract;
         let (mut picks, mut usage) = (BTreeSet::new(), Usage::default());
-        for question in pick::questions(found, limits) {
-            let form = (pick::answer_schema(), pick::ANSWER_TOKENS);
-            let said = pick::dialogue(&question.sentence);
-            let (answer, used) = self.ask(pick::system_prompt(), &said, form).await?;
+        for question in label::questions(found, limits) {
+            let form = (label::answer_schema(), label::ANSWER_TOKENS);
+            let said = label::dialogue(&question.sentence);
+            let (answer, used) = self.ask(label::system_prompt(), &said, form).await?;
             usage.add(&used);
-            if pick::is_picked(&answer).ok_or(ReviewError::NoList)? {
+            if label::is_picked(&answer).ok_or(ReviewError::NoList)? {
                 picks.insert(question.place);
             }
         }
-        for wish in pick::wishes(found, &picks, limits) {
+        for wish in label::wishes(found, &picks, limits) {
             let proposal = proposal(&wish, &found.testimony, keeper.author());
             keeper.propose(&*scene.memories, proposal).await?;
         }

@@ -27,7 +27,7 @@ pub const ANSWER_TOKENS: u64 = 24;
 /// What the model is told about the task.
 #[must_use]
 pub fn system_prompt() -> &'static str {
-    include_str!("pick.md").trim_end()
+    include_str!("label.md").trim_end()
 }
 
 /// The form of its answer.
@@ -43,7 +43,7 @@ pub fn answer_schema() -> Value {
 
 /// A sentence to ask about.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Question {
+pub struct LabelQuestion {
     /// Its place among what could be kept.
     pub place: usize,
     pub sentence: String,
@@ -54,7 +54,7 @@ pub struct Question {
 /// limit, those at the start and at the end are asked about, where people say
 /// what matters.
 #[must_use]
-pub fn questions(found: &ReviewSpan, limits: &ExtractLimits) -> Vec<Question> {
+pub fn questions(found: &ReviewSpan, limits: &ExtractLimits) -> Vec<LabelQuestion> {
     let asked_for = asked_for(found, limits);
     let is_open = |sentence: &str| {
         is_telling(sentence) && !asked_for.iter().any(|wish| wish.body.contains(sentence))
@@ -63,8 +63,8 @@ pub fn questions(found: &ReviewSpan, limits: &ExtractLimits) -> Vec<Question> {
     let could_last = offers.filter(|(_, sentence)| is_open(sentence));
     let mut forms = BTreeSet::new();
     let new = could_last.filter(|(_, sentence)| forms.insert(form(sentence)));
-    let mut questions: Vec<Question> =
-        new.map(|(place, sentence)| Question { place, sentence }).collect();
+    let mut questions: Vec<LabelQuestion> =
+        new.map(|(place, sentence)| LabelQuestion { place, sentence }).collect();
     let most = limits.picked_sentences;
     if questions.len() > most {
         let last = most / 2;
@@ -81,7 +81,7 @@ fn form(sentence: &str) -> String {
 /// The examples as a dialogue, and the sentence at its end.
 #[must_use]
 pub fn dialogue(sentence: &str) -> Vec<(Role, Vec<Block>)> {
-    let examples = include_str!("pick_examples.md").lines();
+    let examples = include_str!("label_examples.md").lines();
     let pairs = examples.filter_map(|line| line.strip_prefix("- ")?.split_once(" → "));
     let turns = pairs.flat_map(|(said, kind)| {
         let answer = json!({KIND: kind}).to_string();
