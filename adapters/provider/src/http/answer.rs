@@ -1,6 +1,7 @@
 //! One answer of either dialect, from its bytes.
 
 use everfold_kernel::RequestId;
+use everfold_kernel::phrase::grouped;
 use everfold_kernel::ports::{ModelError, ModelEvent};
 use everfold_kernel::record::CacheTtl;
 use everfold_wire::sse::{Decoder, End, SseEvent};
@@ -88,12 +89,18 @@ impl Reader {
         (out, Ok(()))
     }
 
-    /// How far the server is with reading the prompt, where it says so.
-    pub(super) fn progress(&self) -> Option<openai::PromptProgress> {
-        match &self.assembler {
+    /// What there is of an answer that has not begun: how far the server is
+    /// with reading the prompt, where it says so.
+    pub(super) fn standstill(&self) -> String {
+        let progress = match &self.assembler {
             Assembler::Anthropic(_) => None,
             Assembler::OpenAi(assembler) => assembler.progress(),
-        }
+        };
+        let told = progress.map(|openai::PromptProgress { read, total }| {
+            let (read, total) = (grouped(read), grouped(total));
+            format!("{read} of {total} tokens of the prompt read, no answer yet")
+        });
+        told.unwrap_or_else(|| "connected, but no answer yet".to_owned())
     }
 
     /// Ends the answer at the end of the bytes.

@@ -14,7 +14,6 @@ use everfold_kernel::ports::{ModelCall, ModelError, ModelEvent, ModelStream};
 use everfold_kernel::{RequestId, Timestamp};
 use everfold_wire::errors::{classify, is_spent};
 use everfold_wire::headroom;
-use everfold_wire::openai::PromptProgress;
 use everfold_wire::retry::{Failure, Retry, RetryInput, ServerWish, decide};
 use futures_util::stream;
 use reqwest::Response;
@@ -294,16 +293,7 @@ impl Run {
         // The silence is told as well by the second, which is never shorter.
         reading.silence.notice();
         if let Some(waited) = reading.pings.notice() {
-            match reading.reader.progress() {
-                Some(PromptProgress { read, total }) => {
-                    let (read, total) = (grouped(read), grouped(total));
-                    let what = format!(
-                        "{read} of {total} tokens of the prompt read, no answer yet"
-                    );
-                    self.tell_wait(waited, &what);
-                }
-                None => self.tell_wait(waited, "connected, but no answer yet"),
-            }
+            self.tell_wait(waited, &reading.reader.standstill());
         }
         None
     }
