@@ -277,3 +277,48 @@ fn q16_the_fixed_prompt_of_a_large_window_is_under_4500_tokens() {
     let tokens = (system + body["tools"].to_string().len()) / 4;
     assert!(tokens < 4_500, "{tokens}");
 }
+
+#[test]
+fn q17_how_far_the_prompt_is_read_is_said() {
+    for (program, told) in [
+        (ServerProgram::LlamaCpp, "tokens of the prompt are read, and no answer yet"),
+        (ServerProgram::Vllm, "nothing of an answer"),
+    ] {
+        let rules = ServerRules::local(program, MODEL, 16_384);
+        let mut slow = Reply::text("done").gate("read");
+        if program == ServerProgram::Vllm {
+            slow.gate.as_mut().unwrap().after_events = 0;
+        }
+        let desk = desk(rules, &[slow]);
+        let mut command = desk.command(&["-p", "hi"]);
+        command.env_remove("ANTHROPIC_API_KEY").env_remove("ANTHROPIC_BASE_URL");
+        command.env("OPENAI_BASE_URL", format!("{}/v1", desk.server().base_url()));
+        command.env("EVERFOLD_LIMIT_WAIT_NOTICE_MS", "50");
+        let running = Running::start(&mut command, None);
+        let end = Instant::now() + Duration::from_secs(20);
+        while desk.server().requests().is_empty() && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        // Several times as long as until it is told.
+        std::thread::sleep(Duration::from_millis(600));
+        desk.server().release("read");
+        let ran = running.end().ok();
+        assert_eq!(ran.out, "done\n", "{program:?}");
+        assert!(ran.err.contains(told), "{program:?}: {}", ran.err);
+        let is_asked = desk.server().requests()[0].body.get("return_progress").is_some();
+        assert_eq!(is_asked, program == ServerProgram::LlamaCpp, "{program:?}");
+    }
+}
+
+#[test]
+fn u8_a_model_is_questioned_by_the_list_of_the_server() {
+    let desk = desk(ServerRules::local(ServerProgram::Ollama, MODEL, 8_192), &[]);
+    let lines = "/model\n/model qwen2.5-coder:1.6b\n/model claude-sonnet-5-5\n/quit\n";
+    let ran = run_with(&desk, &[], Some(lines.into())).ok();
+    let told = format!("{}{}", ran.out, ran.err);
+    assert!(told.contains(&format!("did you mean {MODEL}?")), "{told}");
+    let has = format!("the server has no model claude-sonnet-5-5, but {MODEL}");
+    assert!(told.contains(&has), "{told}");
+    assert!(!told.contains("in the table") && !told.contains("claude-opus"), "{told}");
+    assert!(ran.out.trim_end().ends_with(&format!("model: {MODEL}")), "it stays: {told}");
+}
