@@ -169,8 +169,13 @@ impl Running {
     }
 
     /// Waits for the end, for a time.
-    pub(crate) fn end(mut self) -> Ran {
-        let deadline = Instant::now() + DEADLINE;
+    pub(crate) fn end(self) -> Ran {
+        self.end_within(DEADLINE)
+    }
+
+    /// The same for a time that somebody else has set.
+    pub(crate) fn end_within(mut self, most: Duration) -> Ran {
+        let deadline = Instant::now() + most;
         let status = loop {
             if let Some(status) = self.child.try_wait().unwrap() {
                 break status;
