@@ -127,7 +127,7 @@ fn git_words(words: &[CallWord]) -> Option<Vec<CallWord>> {
     own.extend(args.iter().cloned());
     let plumbing = |text: &str| matches!(text, "send-pack" | "http-push");
     for word in own.iter_mut().filter(|word| plumbing(&word.text)) {
-        word.text = "push".to_owned();
+        "push".clone_into(&mut word.text);
     }
     Some(own)
 }
