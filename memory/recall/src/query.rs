@@ -70,6 +70,8 @@ pub(crate) struct Term {
     pub(crate) kind: TokenKind,
     /// Whether few texts of the world have it: a code, a symbol, a rare word.
     pub(crate) is_distinctive: bool,
+    /// Whether it may be of a language that the memories are not in.
+    pub(crate) is_foreign: bool,
     /// What it was taken for, where it is misspelt.
     pub(crate) meant: Option<String>,
 }
@@ -83,6 +85,7 @@ impl Query {
         tuning: &Tuning,
     ) -> Self {
         let spoken = Language::of(&prompt.typed());
+        let is_foreign = !languages.contains(&spoken);
         let mut stemmers: Vec<Stemmer> = vec![Language::default().stemmer()];
         let others = languages.iter().filter(|language| **language != Language::default());
         stemmers.extend(others.map(|language| language.stemmer()));
@@ -91,7 +94,9 @@ impl Query {
             let is_small = text::is_stop_word(token.text) || spoken.is_small(token.text);
             let stems = stems(token.text, token.kind, &stemmers);
             if !is_small && !terms.iter().any(|term| term.stems.first() == stems.first()) {
-                terms.push(Term::new(token, stems, tuning));
+                let is_foreign =
+                    token.kind == TokenKind::Signs || is_foreign && token.kind == TokenKind::Word;
+                terms.push(Term { is_foreign, ..Term::new(token, stems, tuning) });
             }
         };
         for (part, text) in &prompt.parts {
@@ -121,6 +126,7 @@ impl Term {
             worth: worth(token.text, token.kind),
             kind: token.kind,
             is_distinctive: is_telling(token.text, token.kind),
+            is_foreign: false,
             meant: None,
         }
     }
@@ -165,6 +171,21 @@ mod tests {
     fn r15_small_words_of_its_own_language_are_left_out() {
         let german = "kann ich heute noch auf den server deployen?";
         assert_eq!(words(&german.into()), ["heute", "server", "deployen"]);
+    }
+
+    #[test]
+    fn r15_words_are_foreign_where_no_memory_is_in_their_language() {
+        let foreign = |text: &str, memories: &str| -> Vec<String> {
+            let languages = BTreeSet::from([Language::of(memories)]);
+            let query = Query::parse(&text.into(), &languages, &Tuning::default());
+            let foreign = query.terms.into_iter().filter(|term| term.is_foreign);
+            foreign.map(|term| term.word).collect()
+        };
+        let german = "kann ich heute noch auf den server deployen?";
+        assert_eq!(foreign(german, "We deploy on Fridays"), ["heute", "server", "deployen"]);
+        assert!(foreign(german, "Wir liefern nur am Freitag aus, und nicht danach").is_empty());
+        assert!(foreign("can we deploy the server?", "We deploy on Fridays").is_empty());
+        assert_eq!(foreign("CI が落ちた", "We deploy on Fridays"), ["が落", "落ち", "ちた"]);
     }
 
     #[test]

@@ -21,6 +21,8 @@ use std::collections::BTreeSet;
 /// A collection counts as at least this large where the most that a word can
 /// tell is asked: among five files, none is rare.
 const LEAST_COLLECTION: f64 = 50.0;
+/// What a word counts that no memory can have, as it is of another language.
+const FOREIGN: f64 = 0.3;
 
 /// One text that can be found. What it does not have stays empty.
 #[derive(Clone, Copy, Debug, Default)]
@@ -265,7 +267,9 @@ impl Rarity {
     pub(crate) fn by_worth(&self, query: &Query) -> Self {
         let all = self.documents.max(LEAST_COLLECTION);
         let of_term = |((_, having), term): (&(f64, f64), &Term)| {
-            (rareness(all, *having) * term.weight * term.worth, *having)
+            let is_out_of_reach = term.is_foreign && *having == 0.0;
+            let reach = if is_out_of_reach { FOREIGN } else { 1.0 };
+            (rareness(all, *having) * term.weight * term.worth * reach, *having)
         };
         let weights: Vec<(f64, f64)> = self.weights.iter().zip(&query.terms).map(of_term).collect();
         let whole = weights.iter().map(|(weight, _)| weight).sum();
