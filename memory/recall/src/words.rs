@@ -15,13 +15,13 @@ use std::sync::Arc;
 
 /// How words are cut, stemmed and counted. What was counted in another way is
 /// counted again.
-pub const WORDS_FORM: u8 = 3;
+pub const WORDS_FORM: u8 = 4;
 
 /// Places for words whose stems are known, a power of two.
 const MEMO: usize = 1 << 14;
 
 /// The words of one text.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Words {
     /// Sorted by stem.
     entries: Entries,
@@ -33,12 +33,24 @@ pub struct Words {
 /// Name, description, body.
 const FIELDS: usize = 3;
 
-/// Entries as they are kept. Those of all texts of a file are parts of one
-/// buffer: to copy them for 10,000 texts takes longer than a query.
-#[derive(Clone, Debug, Default)]
+/// Entries as they are kept, a sieve before them. Those of all texts of a file
+/// are parts of one buffer: to copy them for 10,000 texts takes longer than a
+/// query.
+#[derive(Clone, Debug)]
 struct Entries {
     all: Arc<Vec<u8>>,
     part: Range<usize>,
+}
+
+/// Bytes of a sieve: a bit for each stem that a text has. Most texts have not
+/// most words of a query, and one look at a bit says so, where a search among the
+/// entries takes eight.
+const SIEVE_BYTES: usize = 128;
+
+/// Byte and bit of a stem in a sieve.
+fn sieve_place(stem: u64) -> (usize, u8) {
+    let place = usize::try_from(stem % (SIEVE_BYTES as u64 * 8)).unwrap_or_default();
+    (place / 8, 1 << (place % 8))
 }
 
 /// One stem in a text.
@@ -51,11 +63,19 @@ pub(crate) struct Entry {
 }
 
 impl Entries {
+    fn whole(&self) -> &[u8] {
+        self.all.get(self.part.clone()).unwrap_or_default()
+    }
+
     fn kept(&self) -> &[[u8; ENTRY_BYTES]] {
-        self.all.get(self.part.clone()).unwrap_or_default().as_chunks().0
+        self.whole().get(SIEVE_BYTES..).unwrap_or_default().as_chunks().0
     }
 
     fn get(&self, stem: u64) -> Option<Entry> {
+        let (byte, bit) = sieve_place(stem);
+        if self.whole().get(byte)? & bit == 0 {
+            return None;
+        }
         let kept = self.kept();
         let at = kept.binary_search_by_key(&stem, |entry| Entry::read(entry).stem).ok()?;
         kept.get(at).map(Entry::read)
@@ -64,8 +84,13 @@ impl Entries {
 
 impl From<Vec<Entry>> for Entries {
     fn from(entries: Vec<Entry>) -> Self {
-        let mut all = Vec::with_capacity(entries.len() * ENTRY_BYTES);
+        let mut all = vec![0; SIEVE_BYTES];
+        all.reserve_exact(entries.len() * ENTRY_BYTES);
         for entry in entries {
+            let (byte, bit) = sieve_place(entry.stem);
+            if let Some(byte) = all.get_mut(byte) {
+                *byte |= bit;
+            }
             all.extend(entry.stem.to_le_bytes());
             all.extend([entry.name, entry.description]);
             all.extend(entry.body.to_le_bytes());
@@ -128,10 +153,9 @@ impl Words {
     pub fn encode(&self, out: &mut Vec<u8>) {
         self.lengths.iter().for_each(|length| out.extend(length.to_le_bytes()));
         out.push(self.language.code());
-        let kept = self.entries.kept();
-        let count = u32::try_from(kept.len()).unwrap_or(u32::MAX);
+        let count = u32::try_from(self.entries.kept().len()).unwrap_or(u32::MAX);
         out.extend(count.to_le_bytes());
-        out.extend(kept.iter().take(count as usize).flatten());
+        out.extend(self.entries.whole().iter().take(SIEVE_BYTES + count as usize * ENTRY_BYTES));
     }
 
     /// Reads what was written at a place of a buffer, which it keeps a part of,
@@ -145,7 +169,8 @@ impl Words {
         }
         let [language] = take(&mut left)?;
         let count = u32::from_le_bytes(take(&mut left)?) as usize;
-        let bytes = count.checked_mul(ENTRY_BYTES).filter(|bytes| *bytes <= left.len())?;
+        let bytes = count.checked_mul(ENTRY_BYTES)?.checked_add(SIEVE_BYTES)?;
+        let bytes = Some(bytes).filter(|bytes| *bytes <= left.len())?;
         let start = all.len() - left.len();
         *place = start + bytes;
         let entries = Entries { all: Arc::clone(all), part: start..*place };
@@ -242,6 +267,7 @@ pub(crate) fn number(stem: &str) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn what_was_written_is_read() {
@@ -255,6 +281,16 @@ mod tests {
         assert_eq!(place, bytes.len() - 1);
         for cut in 0..bytes.len() - 1 {
             assert_eq!(Words::decode(&Arc::new(bytes[..cut].to_vec()), &mut 0), None);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn r16_what_a_text_has_passes_its_sieve(stems in proptest::collection::btree_set(any::<u64>(), 0..300), other: u64) {
+            let entry = |stem: &u64| Entry { stem: *stem, name: 0, description: 1, body: 0 };
+            let entries = Entries::from(stems.iter().map(entry).collect::<Vec<_>>());
+            prop_assert!(stems.iter().all(|stem| entries.get(*stem) == Some(entry(stem))));
+            prop_assert_eq!(entries.get(other).is_some(), stems.contains(&other));
         }
     }
 

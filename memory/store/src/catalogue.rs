@@ -150,6 +150,8 @@ pub struct Catalogue {
     dir: PathBuf,
     folders: Folders,
     cards: Vec<Card>,
+    /// How often the cards have changed.
+    edition: u64,
     /// For each file as it was listed last, its card: where nothing changed, it
     /// is listed so again, and nothing has to be sorted.
     order: Vec<usize>,
@@ -189,6 +191,7 @@ impl Catalogue {
             dir: dir.to_owned(),
             folders,
             cards: Vec::new(),
+            edition: 0,
             order: Vec::new(),
             kept: Kept::Unread,
             head_lines: RecallLimits::default().head_lines,
@@ -219,6 +222,7 @@ impl Catalogue {
         if self.is_as_before(&listed) {
             return Ok(Look::default());
         }
+        self.edition += 1;
         let mut places: Vec<usize> = (0..listed.len()).collect();
         places.sort_unstable_by_key(|at| listed.get(*at).map(|(path, _)| path));
         let look = self.compare(in_order(listed, &places), patience);

@@ -26,6 +26,9 @@ pub(super) struct VectorShelf {
     known: Vec<(u64, Vectors)>,
     /// For each card its place among them.
     places: Vec<Option<usize>>,
+    /// The edition of the cards that the places are of: to find them takes longer
+    /// than a query.
+    edition: Option<u64>,
 }
 
 impl VectorShelf {
@@ -41,11 +44,14 @@ impl VectorShelf {
                 Vec::new()
             }),
         };
-        Self { embedder: Arc::clone(embedder), known, places: Vec::new() }
+        Self { embedder: Arc::clone(embedder), known, places: Vec::new(), edition: None }
     }
 
     /// Finds the vector of each card.
-    fn follow(&mut self, cards: &[Card]) {
+    fn follow(&mut self, cards: &[Card], edition: u64) {
+        if self.edition.replace(edition) == Some(edition) {
+            return;
+        }
         let place = |card: &Card| self.known.binary_search_by_key(&key(card), |one| one.0).ok();
         self.places = cards.iter().map(place).collect();
     }
@@ -111,7 +117,7 @@ impl Catalogue {
     pub fn find_vectors(&mut self, embedder: &Arc<dyn Embedder>) -> usize {
         let at = self.shelf_of(embedder);
         let Some(kept) = self.vectors.get_mut(at) else { return 0 };
-        kept.follow(&self.cards);
+        kept.follow(&self.cards, self.edition);
         kept.places.iter().filter(|place| place.is_none()).count()
     }
 
@@ -129,7 +135,7 @@ impl Catalogue {
     pub fn make_vectors(&mut self, embedder: &Arc<dyn Embedder>, until: Option<Instant>) -> usize {
         let at = self.shelf_of(embedder);
         let Some(kept) = self.vectors.get_mut(at) else { return 0 };
-        kept.follow(&self.cards);
+        kept.follow(&self.cards, self.edition);
         let missing = self.cards.iter().zip(&kept.places).filter(|(_, place)| place.is_none());
         let missing: Vec<&Card> = missing.map(|(card, _)| card).collect();
         let mut made = Vec::new();
@@ -148,7 +154,8 @@ impl Catalogue {
             kept.known = still.chain(made).collect();
             kept.known.sort_unstable_by_key(|one| one.0);
             kept.known.dedup_by_key(|one| one.0);
-            kept.follow(&self.cards);
+            kept.edition = None;
+            kept.follow(&self.cards, self.edition);
             kept.write(&self.folders);
         }
         left
