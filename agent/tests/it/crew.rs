@@ -180,7 +180,7 @@ async fn l7_4_an_agent_brings_skills_hooks_and_its_own_servers() {
     let helper = place.server.requests_of("agent:helper");
     assert!(helper[0].last_user_text().contains("Always tidy up."));
     assert!(helper[1].last_tool_results().unwrap().contains("hi"));
-    assert!(helper[2].last_tool_results().unwrap().contains("there is no tool"));
+    assert!(helper[2].last_tool_results().unwrap().contains("unknown tool"));
     let seen = std::fs::read_to_string(place.dirs.project().join("stopped")).unwrap();
     let seen: serde_json::Value = serde_json::from_str(&seen).unwrap();
     assert_eq!(seen["hook_event_name"], "SubagentStop");
@@ -213,7 +213,7 @@ async fn l7_4_an_agent_has_the_tools_of_servers_that_it_names_and_no_others() {
     let told = helper[0].body.to_string();
     assert!(told.contains("mcp__a__echo") && !told.contains("mcp__b__"), "{told}");
     assert!(helper[1].last_tool_results().unwrap().contains("hi"));
-    assert!(helper[2].last_tool_results().unwrap().contains("there is no tool"));
+    assert!(helper[2].last_tool_results().unwrap().contains("unknown tool"));
     agent.shutdown().await;
 }
 

@@ -64,7 +64,7 @@ async fn q14_schemas_are_deferred_and_calls_go_through_with_500_tools() {
     assert!(found.contains("&lt;/system-reminder>"), "a hostile description is made harmless");
     assert!(requests[2].last_tool_results().unwrap().contains("hello server"));
     assert!(requests[3].last_tool_results().unwrap().contains("mcp__s__more_499"));
-    assert!(requests[4].last_tool_results().unwrap().contains("there is no tool"));
+    assert!(requests[4].last_tool_results().unwrap().contains("unknown tool"));
     assert_eq!(messages(&place, 5).matches("Tools of servers").count(), 1, "told once");
     agent.shutdown().await;
 }

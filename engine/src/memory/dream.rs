@@ -214,8 +214,8 @@ pub async fn dream(session: &mut Session, wish: DreamWish) -> Result<Dreaming, D
     let mut all = session.world.dreams.iter();
     let dreams = all.find(|dreams| dreams.scope() == wish.scope).cloned();
     let dreams = dreams.ok_or_else(|| match wish.scope {
-        MemoryScope::Team => nothing("this project has no team, or its memories are switched off"),
-        MemoryScope::Project | MemoryScope::Global => nothing("memories are switched off"),
+        MemoryScope::Team => nothing("this project has no team, or memory is off"),
+        MemoryScope::Project | MemoryScope::Global => nothing("memory is off"),
     })?;
     if session.runtime.background.is_running(&QuerySource::Dream) {
         return Err(nothing("this session is already dreaming"));

@@ -198,7 +198,7 @@ fn l6_6_a_dream_in_the_terminal_is_shown_and_booked() {
     let dir = messy(&desk);
     let ran = desk.run_with(&[], "hello there\n/dream --sideways\n/dream\n/cost\n/quit\n").ok();
     assert!(ran.out.contains("done: 1 merged, "), "{}", ran.out);
-    assert!(ran.err.contains("usage: /dream [--dry-run] [--force]"), "{}", ran.err);
+    assert!(ran.err.contains("usage: /dream [team] [--dry-run] [--force]"), "{}", ran.err);
     assert!(ran.out.contains("\ndream   claude-sonnet-5-5"), "{}", ran.out);
     assert!(!dir.join("tests-copy.md").exists());
     assert_eq!(desk.server().requests_of("dream").len(), 1);

@@ -281,8 +281,8 @@ fn q16_the_fixed_prompt_of_a_large_window_is_under_4500_tokens() {
 #[test]
 fn q17_how_far_the_prompt_is_read_is_said() {
     for (program, told) in [
-        (ServerProgram::LlamaCpp, "tokens of the prompt are read, and no answer yet"),
-        (ServerProgram::Vllm, "nothing of an answer"),
+        (ServerProgram::LlamaCpp, "tokens of the prompt read, no answer yet"),
+        (ServerProgram::Vllm, "no answer yet"),
     ] {
         let rules = ServerRules::local(program, MODEL, 16_384);
         let mut slow = Reply::text("done").gate("read");
@@ -317,7 +317,7 @@ fn u8_a_model_is_questioned_by_the_list_of_the_server() {
     let ran = run_with(&desk, &[], Some(lines.into())).ok();
     let told = format!("{}{}", ran.out, ran.err);
     assert!(told.contains(&format!("did you mean {MODEL}?")), "{told}");
-    let has = format!("the server has no model claude-sonnet-5-5, but {MODEL}");
+    let has = format!("the server has no model claude-sonnet-5-5 (it has {MODEL})");
     assert!(told.contains(&has), "{told}");
     assert!(!told.contains("in the table") && !told.contains("claude-opus"), "{told}");
     assert!(ran.out.trim_end().ends_with(&format!("model: {MODEL}")), "it stays: {told}");
