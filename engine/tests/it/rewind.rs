@@ -269,7 +269,7 @@ async fn q12_what_cannot_be_put_back_stays_and_is_said() {
         report.failed.iter().map(|(path, why)| format!("{} {why}", path.display())).collect();
     assert_eq!(failed.len(), 2, "{failed:?}");
     assert!(
-        failed[0].contains("is a directory") && failed[1].contains("it leads to"),
+        failed[0].contains("is a directory") && failed[1].contains("it now leads to"),
         "{failed:?}"
     );
     assert_eq!(std::fs::read_to_string(&outside).unwrap(), "theirs\n");
