@@ -77,9 +77,9 @@ fn show(
             counted(found.looked_at as u64, "memory")
         ),
         (bodies, lines) => format!(
-            "of {} memories, {bodies} would be added in full and {lines} as one line; {bytes} of at most \
+            "of {}, {bodies} would be added in full and {lines} as one line; {bytes} of at most \
              {} bytes per session",
-            found.looked_at,
+            counted(found.looked_at as u64, "memory"),
             memories.limits().session_bytes
         ),
     };

@@ -7,6 +7,7 @@ use crate::background::TaskHandle;
 use crate::event::{EndReason, Event, TurnEnd};
 use crate::session::prompt::Prompt;
 use crate::session::{Converse, Error, Session, effects, reminder};
+use everfold_kernel::phrase::counted;
 use everfold_kernel::ports::Servers;
 use everfold_kernel::provenance::Source;
 use everfold_kernel::{Block, Usage, UserOrigin};
@@ -286,7 +287,7 @@ fn told(ended: Result<TurnEnd, Error>, tally: &Tally, task: &TaskHandle) -> (Str
         }
         EndReason::Refused => "failed: the model declined to answer".to_owned(),
         EndReason::TooManyRequests(count) => {
-            format!("stopped after {count} requests, which is its limit")
+            format!("stopped after {}, which is its limit", counted((*count).into(), "request"))
         }
         EndReason::SpendingCeiling(spent) => {
             format!("stopped: summaries and retries cost ${:.2}", spent.0)

@@ -11,6 +11,7 @@ use everfold_dream::report::{DreamReport, FileReason, Reasons};
 use everfold_dream::{
     DreamRules, Material, NoDreamReason, Texts, Tidied, check, drift, texts, tidy,
 };
+use everfold_kernel::phrase::counted;
 use everfold_kernel::ports::{
     Begun, DreamProposal, Dreams, Ending, Gathered, LogsRead, MemoryScope, Night as Held,
     NightPurpose, NightWish, Stored, Swap, Swapped, World,
@@ -153,10 +154,10 @@ impl Night {
         let drift = self.drift(&tidied.texts, &base).await;
         let seen: Vec<String> = tidied.seen.iter().chain(&drift).cloned().collect();
         task.say(format!(
-            "{} files, {} daily logs, {} findings",
-            base.files.len(),
-            base.logs.len(),
-            seen.len()
+            "{}, {}, {}",
+            counted(base.files.len() as u64, "file"),
+            counted(base.logs.len() as u64, "daily log"),
+            counted(seen.len() as u64, "finding")
         ));
         let result = match self.fork.take() {
             Some(fork) => self.ask(fork, held, task, &base, tidied, &drift).await?,
@@ -377,7 +378,9 @@ fn told(reason: &EndReason) -> String {
         EndReason::Completed => "it was done".to_owned(),
         EndReason::OutputLimit => "its answer was cut off".to_owned(),
         EndReason::Refused => "the model declined".to_owned(),
-        EndReason::TooManyRequests(count) => format!("it made {count} requests"),
+        EndReason::TooManyRequests(count) => {
+            format!("it made {}", counted((*count).into(), "request"))
+        }
         EndReason::Cancelled => "it was stopped".to_owned(),
         EndReason::SpendingCeiling(spent) => format!("it cost ${:.2}", spent.0),
         EndReason::Failed(why) => why.clone(),

@@ -10,7 +10,7 @@ use crate::theme::Theme;
 use everfold_agent::Session;
 use everfold_agent::engine::window::in_view::InView;
 use everfold_kernel::RecordId;
-use everfold_kernel::phrase::grouped;
+use everfold_kernel::phrase::{counted, grouped};
 use everfold_prefix::{Message, Showing};
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
@@ -123,7 +123,7 @@ fn text(session: &Session, record: &RecordId) -> Written {
 
 impl Panel for MessagesPanel {
     fn title(&self) -> String {
-        format!("context · {} · {} messages", self.name, self.messages.len())
+        format!("context · {} · {}", self.name, counted(self.messages.len() as u64, "message"))
     }
 
     fn keys(&self) -> String {
