@@ -10,11 +10,15 @@
 //! imports go through here too.
 
 mod blocks;
+mod columns;
+mod encoded;
+mod issued;
 mod keywords;
 mod known;
 mod near;
 mod proof;
 mod shape;
+mod spaced;
 mod stand_in;
 mod table;
 mod value;
@@ -135,6 +139,12 @@ fn spans(text: &str) -> Vec<Span> {
             Form::Block(scan) => scan(seen).into_iter().for_each(keep),
         }
     }
+    // No word tells that one is there.
+    found.extend(encoded::keys(seen).into_iter().map(|at| Span {
+        at: view.original(&at),
+        kind: "a key in base64",
+        rank: RULES.len(),
+    }));
     without_overlaps(found)
 }
 
@@ -166,6 +176,7 @@ fn matches(seen: &str, pattern: &Regex, proof: Proof, keep: &mut dyn FnMut(Range
             let value =
                 if proof.is_of_tokens() { value.map(value::Value::cut_to_token) } else { value };
             if let Some(value) = value
+                && !is_said_before(seen, &value)
                 && proof.holds_for(seen, lead.range(), &value)
             {
                 keep(value.at);
@@ -192,6 +203,15 @@ fn is_named_alike(text: &str, at: Range<usize>) -> bool {
     let is_edge = |c: char| !c.is_ascii_alphanumeric();
     text.get(at.end..).is_some_and(|rest| rest.starts_with('@'))
         && before.strip_suffix(word).is_some_and(|head| head.ends_with(is_edge))
+}
+
+/// `curl -u admin:admin`: the same.
+fn is_said_before(text: &str, value: &value::Value<'_>) -> bool {
+    let before = text.get(..value.at.start).and_then(|head| head.strip_suffix(':'));
+    before.and_then(|head| head.strip_suffix(value.text)).is_some_and(|head| {
+        value.text.bytes().all(|b| b.is_ascii_alphabetic())
+            && head.ends_with(|c: char| !c.is_ascii_alphanumeric())
+    })
 }
 
 /// One span where several rules saw the same secret: as wide as all of them,

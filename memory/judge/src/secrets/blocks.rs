@@ -5,6 +5,9 @@ use std::ops::Range;
 /// The longest key file that is taken as one.
 const LONGEST_KEY_BYTES: usize = 20_000;
 
+/// What has fewer is only shown: `…`, `<your key>`.
+const LEAST_KEY_SIGNS: usize = 16;
+
 /// `-----BEGIN … PRIVATE KEY-----` up to its end, or as far as it goes on;
 /// SSH2 writes four dashes and a space.
 pub(super) fn private_keys(text: &str) -> Vec<Range<usize>> {
@@ -20,13 +23,17 @@ pub(super) fn private_keys(text: &str) -> Vec<Range<usize>> {
             continue;
         };
         let label = rest.get(..label_len).unwrap_or_default();
-        if !label.contains("PRIVATE KEY") && !label.contains("SECRET KEY") {
+        // `OpenVPN Static key V1`, `PGP PRIVATE KEY BLOCK`.
+        let label_lower = label.to_ascii_lowercase();
+        if !label_lower.contains("key") || label_lower.contains("public") {
             continue;
         }
         let body = from + label_len + dashes(text, from + label_len);
         let end = closing(text, body, label.trim_end()).unwrap_or_else(|| encoded_end(text, body));
         // Text about such a file has the line, and no key.
-        if end > body {
+        let inner = text.get(body..end).unwrap_or_default();
+        let inner = inner.split("END ").next().unwrap_or_default();
+        if inner.bytes().filter(u8::is_ascii_alphanumeric).count() >= LEAST_KEY_SIGNS {
             found.push(start..end);
         }
         from = end;

@@ -17,7 +17,9 @@ const MOST_LINES: usize = 3;
 
 /// What a password is called.
 pub(super) const NAMES: &[&str] = &[
-    "passw",
+    "assword",
+    "passwd",
+    "passwo",
     "passp",
     "passc",
     "pass phrase",
@@ -36,7 +38,7 @@ pub(super) const NAMES: &[&str] = &[
     "kodeord",
     "passord",
     "salasana",
-    "парол",
+    "арол",
     "hasł",
     "heslo",
     "lozink",
@@ -47,7 +49,7 @@ pub(super) const NAMES: &[&str] = &[
     "slaptaž",
     "pasahitz",
     "parool",
-    "κωδικ",
+    "ωδικ",
     "סיסמ",
     "كلمة",
     "رمز",
@@ -67,6 +69,7 @@ pub(super) const NAMES: &[&str] = &[
     "wifi",
     "wi-fi",
     "wlan",
+    " wpa",
     "psk",
     "rootpw",
     "kdbx",
@@ -75,6 +78,19 @@ pub(super) const NAMES: &[&str] = &[
     "pass=",
     "pass:",
     "-pass>",
+    "api key",
+    "api-key",
+    "api_key",
+    "apikey",
+    "api 키",
+    "api키",
+    "apiキー",
+    "apiの",
+    "密钥",
+    "密鑰",
+    "люч api",
+    "api-ключ",
+    "klucz api",
 ];
 
 /// Who or what one signs in as, and what does it.
@@ -102,7 +118,7 @@ pub(super) const LOGINS: &[&str] = &[
     "jwt",
     "identifiant",
     "usuario",
-    "логин",
+    "огин",
     "konto",
     "snmp",
     "secret",
@@ -158,7 +174,10 @@ fn around(
         let behind = hit.end() + word_rest(text, hit.end());
         let start = if before == 0 { behind } else { word_start(text, near.max(line)) };
         let from = start.max(done);
-        let to = end(text, behind, reach(text, behind, lines)).max(from);
+        // `password = var.db_password`: what is called so here is a value itself.
+        let is_value = text.get(line..hit.start()).is_some_and(|head| head.contains('='));
+        let most = if is_value { 1 } else { reach(text, behind, lines) };
+        let to = end(text, behind, most).max(from);
         let window = text.get(from..to).unwrap_or_default();
         found.extend(
             words(window)
@@ -187,7 +206,8 @@ fn word_start(text: &str, at: usize) -> usize {
 /// What of a word is behind a name in it: `word` of `password`.
 fn word_rest(text: &str, at: usize) -> usize {
     let rest = text.get(at..).unwrap_or_default();
-    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-');
+    // Chinese and Japanese have no gap before the next word.
+    let is_part = |c: char| c < '\u{2e80}' && c.is_alphanumeric() || matches!(c, '_' | '.' | '-');
     rest.find(|c| !is_part(c)).unwrap_or(rest.len())
 }
 
@@ -201,7 +221,8 @@ fn reach(text: &str, at: usize, most: usize) -> usize {
         match c {
             '<' => is_tag = true,
             '>' => is_tag = false,
-            c => return c.is_alphanumeric() && !is_tag,
+            // `form["password"]` is where one comes from.
+            c => return (c.is_alphanumeric() || matches!(c, ']' | ';')) && !is_tag,
         }
         false
     });
@@ -226,11 +247,21 @@ fn is_gap(c: char) -> bool {
 
 /// The words of a text, and the values of pairs among them.
 fn words(text: &str) -> impl Iterator<Item = Range<usize>> {
-    let start_of = |part: &str| part.as_ptr().addr() - text.as_ptr().addr();
+    let start_in = |whole: &str, part: &str| part.as_ptr().addr() - whole.as_ptr().addr();
+    let start_of = move |part: &str| start_in(text, part);
     let whole = text.split(is_gap).filter(|word| !word.is_empty() && !word.contains('/'));
     whole.flat_map(move |word| {
         let parts = word.split([':', '=']).filter(|part| !part.is_empty());
         parts.map(move |part| {
+            // `send "…\r"`: how a program is told to press a key.
+            // `?api_key=…&q=x`: what names the next value is none of this one.
+            let named = word.get(start_in(word, part) + part.len()..).unwrap_or_default();
+            let part = match part.rsplit_once('&') {
+                Some((own, _)) if named.starts_with('=') => own,
+                _ => part,
+            };
+            let part = part.strip_suffix("\\r").or(part.strip_suffix("\\n")).unwrap_or(part);
+            let part = part.trim_end_matches('\\');
             let bold = part.starts_with('*');
             let part = part.trim_end_matches('.').trim_start_matches('*');
             let part = if bold { part.trim_end_matches('*') } else { part };

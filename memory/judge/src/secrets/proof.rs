@@ -4,6 +4,7 @@
 //! "password: required", `password: String` and "the password is hashed" are
 //! let through, and so is whatever stands for a secret without being one.
 
+use super::encoded::decoded;
 use super::shape::{is_made_up, is_tangled_in_place};
 use super::stand_in::{is_for_everybody, is_placeholder, is_reference};
 use super::value::{Dress, Value};
@@ -61,11 +62,15 @@ impl Proof {
             Self::Mixed => {
                 !is_placeholder(hit)
                     && !is_reference(hit)
-                    && is_mixed(hit)
-                    && !is_technical(hit)
-                    && !is_snake_case(hit)
+                    && (is_mixed(hit) && !is_technical(hit) && !is_snake_case(hit)
+                        || is_tangled_in_place(hit)
+                        || is_passphrase(hit))
             }
-            Self::Shaped => !is_placeholder(hit) && !is_reference(hit) && is_made_up(hit),
+            Self::Shaped => {
+                !is_placeholder(hit)
+                    && !is_reference(hit)
+                    && (is_made_up(hit) || is_tangled_in_place(hit) || is_passphrase(hit))
+            }
             Self::Basic => is_pair_in_base64(hit),
             _ => !is_shown(hit),
         }
@@ -80,12 +85,17 @@ impl Proof {
         let chars = word.chars().count();
         match self {
             Self::Given => {
-                chars >= 3 && (word == "secret" || !is_stock_word(word)) && !word.starts_with('-')
+                chars >= 3
+                    && (word == "secret" || !is_stock_word(word))
+                    && !word.starts_with('-')
+                    && !(word.starts_with('/') && word.contains(':'))
             }
             Self::Named => chars >= 4 && is_password(value),
             Self::Loose | Self::LooseToken if is_pair(word) => false,
             Self::Loose => {
                 chars >= 6 && is_mixed(word) && !is_technical(word) && !is_snake_case(word)
+                    || is_tangled_in_place(word)
+                    || is_passphrase(word)
             }
             Self::Token => {
                 // `token: sv=2024-11-04`: the value has a name of its own.
@@ -119,6 +129,7 @@ fn is_shown(hit: &str) -> bool {
     let body = if body.len() < 8 { hit } else { body };
     let lower = hit.to_ascii_lowercase();
     distinct(body) <= 2
+        || ["xxxxxxxx", "XXXXXXXX"].iter().any(|run| hit.contains(run))
         || is_for_everybody(hit)
         || ["your", "placeholder", "redacted", "...", "…", "****", "<", "{{", "${"]
             .iter()
@@ -193,7 +204,37 @@ fn is_password(value: &Value<'_>) -> bool {
         .any(|name| word.to_ascii_lowercase().contains(name));
     let is_identifier = hints && digits <= 1 && !symbols && value.dress == Dress::Bare;
     let four_words = word.split('-').filter(|part| part.chars().count() >= 3).count() >= 4;
-    (digits > 0 || symbols || four_words || is_tangled_in_place(word)) && !is_identifier
+    (digits > 0
+        || symbols
+        || four_words && !is_identifier_of_own(word)
+        || is_tangled_in_place(word))
+        && !is_identifier
+}
+
+/// A cell of a table, or what else stands for itself.
+pub(super) fn is_password_alone(word: &str) -> bool {
+    let value = Value { at: 0..word.len(), text: word, dress: Dress::Quoted, rest: "" };
+    word.chars().count() >= 4
+        && !is_placeholder(word)
+        && !is_reference(word)
+        && !word.contains(char::is_whitespace)
+        && is_password(&value)
+}
+
+/// `correct-horse-battery-staple`: words that make no name together.
+fn is_passphrase(word: &str) -> bool {
+    let parts = || word.split(['-', '.', '_']);
+    parts().count() >= 4
+        && parts().all(|part| {
+            (4..=12).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_lowercase())
+        })
+        && !is_identifier_of_own(word)
+}
+
+fn is_identifier_of_own(word: &str) -> bool {
+    ["pass", "token", "secret", "user", "login", "auth", "reset", "service"]
+        .iter()
+        .any(|own| word.contains(own))
 }
 
 /// Letters and digits in one word, as people and generators mix them.
@@ -209,7 +250,7 @@ pub(super) fn is_technical(word: &str) -> bool {
         varchar es rs hs ps p level step version part field col column page line section \
         chapter option phase day week q h n k m vault rfc issue pr ticket uintarray aesgcm \
         aescbc hsm pgp ln ian ay saml openid secp secpr secpk curve chacha poly chachapoly \
-        xchachapoly crc ntlmv ntlm scramsha password st nd rd th";
+        xchachapoly iso nist soc cve cwe din crc ntlmv ntlm scramsha password st nd rd th";
     let mut parts =
         word.split(['-', '_', '/', '.', '+', '(', ')', ',']).filter(|part| !part.is_empty());
     let name: String = parts
@@ -243,9 +284,11 @@ fn is_version(word: &str) -> bool {
     parts.next().is_some_and(is_all_digits) && parts.next().is_some_and(is_all_digits)
 }
 
-/// `id_user2`.
+/// `id_user2`, `#login-password2`.
 fn is_snake_case(word: &str) -> bool {
-    word.contains('_') && word.split('_').all(|part| part.len() <= 14 && is_word(part))
+    let selector = word.strip_prefix('#').filter(|name| name.contains('-'));
+    let (name, sign) = selector.map_or((word, '_'), |name| (name, '-'));
+    name.contains(sign) && name.split(sign).all(|part| part.len() <= 14 && is_word(part))
 }
 
 /// `replica`, `east1`, `db12`.
@@ -303,23 +346,7 @@ fn is_uuid(word: &str) -> bool {
 }
 
 fn is_pair_in_base64(hit: &str) -> bool {
-    const ALPHABET: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let (mut bits, mut held, mut decoded) = (0_u32, 0_u32, Vec::new());
-    for byte in hit.bytes().take_while(|b| *b != b'=') {
-        let plain = match byte {
-            b'-' => b'+',
-            b'_' => b'/',
-            other => other,
-        };
-        let Some(sextet) = ALPHABET.iter().position(|b| *b == plain) else { return false };
-        bits = bits << 6 | u32::try_from(sextet).unwrap_or(0);
-        held += 6;
-        if held >= 8 {
-            held -= 8;
-            decoded.push(u8::try_from(bits >> held & 0xff).unwrap_or(0));
-        }
-        bits &= (1 << held) - 1;
-    }
+    let Some(decoded) = decoded(hit) else { return false };
     let at = decoded.iter().position(|b| *b == b':');
     // A form with random content is still one where the header names it.
     at.is_some_and(|at| at + 3 < decoded.len()) && std::str::from_utf8(&decoded).is_ok()
@@ -339,7 +366,7 @@ pub(super) fn distinct(word: &str) -> usize {
 }
 
 /// Bits a character, by how often each occurs.
-fn entropy(text: &str) -> f64 {
+pub(super) fn entropy(text: &str) -> f64 {
     let mut counts = BTreeMap::<char, u32>::new();
     text.chars().for_each(|c| *counts.entry(c).or_default() += 1);
     let total = f64::from(counts.values().sum::<u32>().max(1));

@@ -50,7 +50,9 @@ pub(super) fn is_marked(word: &str) -> bool {
     let upper = word.bytes().any(|byte| byte.is_ascii_uppercase());
     let digit_within = inner.trim_end_matches(|c: char| c.is_ascii_digit()).bytes();
     let digit_within = digit_within.skip(1).any(|byte| byte.is_ascii_digit());
+    let sealed = upper && word.ends_with(['$', '#', '%', '&', '@', '^', '~']);
     (within && (upper || digits >= 2) && !is_host(word, digits))
+        || sealed && inner.len() + 1 == word.len()
         || (inner.len() < word.len() && (digits >= 3 || upper && digit_within))
 }
 
@@ -89,9 +91,10 @@ pub(super) fn is_name_of_code(word: &str) -> bool {
         && version.contains('.')
         && version.split('.').all(is_all_digits);
     // `Orders#index2`: a method of a class.
-    let is_method = word.split_once('#').is_some_and(|(class, method)| {
-        [class, method].iter().all(|part| part.bytes().all(|byte| byte.is_ascii_alphanumeric()))
-    });
+    let is_method = odd_pieces(word) == 0
+        && word.split_once('#').is_some_and(|(class, method)| {
+            [class, method].iter().all(|part| part.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+        });
     is_version || digits <= 1 && (is_method || own.iter().any(|name| lower.contains(name)))
 }
 
@@ -108,11 +111,13 @@ pub(super) fn is_tangled_in_place(word: &str) -> bool {
 fn is_unlike_a_name(word: &str, least: usize) -> bool {
     let count = |is: fn(&u8) -> bool| word.bytes().filter(is).count();
     is_candidate(word)
-        && word.len() >= 10
-        && count(u8::is_ascii_uppercase) >= 3
+        && word.len() >= if least == 1 { 8 } else { 10 }
+        && count(u8::is_ascii_uppercase) > least.min(2)
         && count(u8::is_ascii_lowercase) >= 2
-        && word.bytes().all(|byte| byte.is_ascii_alphabetic() || b"-_".contains(&byte))
-        && odd_pieces(word) >= least
+        && word.bytes().all(|byte| byte.is_ascii_alphabetic() || b"-_+#%!*&".contains(&byte))
+        && (odd_pieces(word) >= least
+            || least == 1 && (short_pieces(word) >= 2 || is_unspeakable(word)))
+        && !(least == 1 && has_own_name(word))
 }
 
 /// A word that could be one at all.
@@ -141,9 +146,42 @@ fn is_glued(word: &str) -> bool {
     }
 }
 
-/// Pieces of one or two letters, as humps of a name have them, that are no
-/// words themselves.
+/// Pieces of one or two letters that are no words themselves.
 fn odd_pieces(word: &str) -> usize {
+    let is_known = |piece: &str| SHORT_WORDS.split_ascii_whitespace().any(|word| word == piece);
+    pieces(word).iter().filter(|piece| piece.len() <= 2 && !is_known(piece)).count()
+}
+
+/// Humps without a vowel, that no abbreviation explains.
+fn is_unspeakable(word: &str) -> bool {
+    const SHORT_FORMS: &[&str] = &[
+        "http", "html", "xml", "ssl", "sql", "cfg", "src", "str", "tmp", "msg", "btn", "img",
+        "pwd", "cmd", "ctx", "pkg", "svc", "mgr", "hdr", "ptr", "css", "php", "tls", "dns", "rpc",
+        "ssh", "jpg", "png", "pdf", "csv", "jwt", "dbg", "sch",
+    ];
+    let dumb = |piece: &&String| {
+        piece.bytes().all(|b| b.is_ascii_lowercase() && !b"aeiouy".contains(&b))
+            && !SHORT_FORMS.iter().any(|form| piece.contains(form))
+    };
+    let pieces = pieces(word);
+    let lengths: Vec<usize> = pieces.iter().filter(dumb).map(String::len).collect();
+    lengths.iter().any(|len| *len >= 4) || lengths.iter().filter(|len| **len == 3).count() >= 2
+}
+
+/// `KeePassXC`: what it is about is part of it.
+fn has_own_name(word: &str) -> bool {
+    let lower = word.to_ascii_lowercase();
+    ["pass", "token", "secret", "login", "user", "auth", "vault"]
+        .iter()
+        .any(|own| lower.contains(own))
+}
+
+fn short_pieces(word: &str) -> usize {
+    pieces(word).iter().filter(|piece| piece.len() <= 2).count()
+}
+
+/// The humps of a name.
+fn pieces(word: &str) -> Vec<String> {
     let mut pieces: Vec<String> = Vec::new();
     let mut before = ' ';
     for c in word.chars() {
@@ -157,8 +195,7 @@ fn odd_pieces(word: &str) -> usize {
         }
         before = c;
     }
-    let is_known = |piece: &str| SHORT_WORDS.split_ascii_whitespace().any(|word| word == piece);
-    pieces.iter().filter(|piece| piece.len() <= 2 && !is_known(piece)).count()
+    pieces
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use super::proof::{distinct, has_digit, is_all_digits};
 const PLACEHOLDERS: &str = "\
         placeholder changeme change_me change-me your_ your- yourpass yoursecret yourtoken \
         yourkey my_secret mysecretkey xxxx dummy redacted -here _here goes-here insert todo \
-        ${ {{ }} ... … **** •••• ●● process. getenv environ secretref vault: op:// keyring \
+        ${ %{ {{ }} ... … **** •••• ●● process. getenv environ secretref vault: op:// keyring \
         required min: -> :: => [secret env: env( .env. .*";
 
 /// What is shown where a secret would be: `<your-key>`, `$TOKEN`.
@@ -22,6 +22,7 @@ pub(super) fn is_placeholder(word: &str) -> bool {
         Some('$') => !is_hash(word),
         Some('%') => word.ends_with('%') || body.len() < 4,
         Some('@' | '_') if word.starts_with("@@") || word.starts_with("__") => true,
+        Some('@') if word.ends_with('@') && is_all_words(word) => true,
         Some('<' | '{' | '[' | '(' | '|' | '=' | '~') => true,
         Some(':') if word.ends_with(['(', ';', ')']) || word.contains('(') => true,
         Some('&' | '!' | ':' | '?' | '@') => is_name && !has_digit(body),
@@ -32,12 +33,41 @@ pub(super) fn is_placeholder(word: &str) -> bool {
         || is_for_everybody(word)
         || distinct(word) <= if is_all_digits(word) { 1 } else { 2 }
         || PLACEHOLDERS.split_ascii_whitespace().any(|mark| lower.contains(mark))
+        || is_wording(&lower)
+}
+
+/// `replace_me`, `example-key-1`, `sample123`: words that say what they are,
+/// and at most a count.
+fn is_wording(lower: &str) -> bool {
+    const SAYING: &str = "\
+        example sample replace replaced change fake fill fixme todo tbd notreal mock removed \
+        masked omitted";
+    const OTHERS: &str = "\
+        me it this that with by your my the a an not real value key keys token secret password \
+        passwd pass api client access in here please before use only for test tests user name \
+        own app id";
+    let words = || {
+        lower
+            .split(|c: char| !c.is_ascii_alphanumeric())
+            .map(|part| part.trim_end_matches(|c: char| c.is_ascii_digit()))
+            .filter(|part| !part.is_empty())
+    };
+    let is_in = |list: &str, word: &str| list.split_ascii_whitespace().any(|own| own == word);
+    let digits: String = lower.chars().filter(char::is_ascii_digit).collect();
+    words().any(|word| is_in(SAYING, word))
+        && words().all(|word| is_in(SAYING, word) || is_in(OTHERS, word))
+        && "1234567890".starts_with(&digits)
 }
 
 /// Keys that are made to be shown: in pages, or in a manual.
 pub(super) fn is_for_everybody(word: &str) -> bool {
     ["pk_live_", "pk_test_"].iter().any(|start| word.starts_with(start))
+        || word.ends_with("EXAMPLEKEY")
         || ["AKIA", "ASIA"].iter().any(|start| word.starts_with(start)) && word.ends_with("EXAMPLE")
+}
+
+fn is_all_words(word: &str) -> bool {
+    word.bytes().all(|b| b.is_ascii_alphabetic() || b"@_.-".contains(&b))
 }
 
 fn is_hash(word: &str) -> bool {

@@ -43,6 +43,7 @@ pub(super) const ALL: &[&[Rule]] = &[
     commands::RULES,
     phrases::RULES,
     phrases::NEAR,
+    files::LONG,
 ];
 
 /// A table of patterns: proof, kind, words, pattern.

@@ -47,7 +47,9 @@ pub(super) fn after(text: &str, at: usize) -> Option<Value<'_>> {
     let inner =
         if marked.len() < line.len() { marked.trim_start_matches([' ', '\t']) } else { line };
     // `b'…'`, `r"…"`: how a language marks a string.
-    let string = inner.strip_prefix(['b', 'r', 'f', 'u', 'B', 'R']).unwrap_or(inner);
+    let string = inner.strip_prefix("<<").unwrap_or_else(|| unwrapped(inner));
+    let string =
+        string.strip_prefix(['b', 'r', 'f', 'u', 'B', 'R', '@', 'N', 'L']).unwrap_or(string);
     let inner = if string.starts_with(['"', '\'']) { string } else { inner };
     let start = line.len() - inner.len();
     let (open, dress) = match inner.chars().next()? {
@@ -74,6 +76,20 @@ pub(super) fn after(text: &str, at: usize) -> Option<Value<'_>> {
         dress,
         rest: text.get(begin + len..at + line.len()).unwrap_or_default(),
     })
+}
+
+/// `Some("…")`, `SecretStr("…")`: what is in the wrapping.
+fn unwrapped(text: &str) -> &str {
+    const WRAPPERS: &str =
+        "some of from string str secretstr secretstring secret sensitive bytes new";
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | ':');
+    let inner = text.trim_start_matches(is_part);
+    let name = text.get(..text.len() - inner.len()).unwrap_or_default().to_ascii_lowercase();
+    let own = name.rsplit(['.', ':']).next().unwrap_or_default();
+    match inner.strip_prefix('(') {
+        Some(inner) if WRAPPERS.split_ascii_whitespace().any(|wrapper| wrapper == own) => inner,
+        _ => text,
+    }
 }
 
 /// Up to a space, or to a sign after which something else begins.

@@ -5,6 +5,7 @@
 //! after a backslash is one line, and so is a key that a terminal has wrapped.
 //! Most text needs none of this and is borrowed.
 
+use super::spaced;
 use std::ops::Range;
 
 /// A text without what only looks different.
@@ -34,9 +35,10 @@ impl<'a> View<'a> {
             || text.contains('+') && has_joined_strings(text)
             || has_wrapped_key(text)
             || has_parted_key(text);
+        let blanks = spaced::blanks(text, OPENINGS);
         let odd = !text.is_ascii()
             && (text.chars().any(|c| !matches!(fold(c), Fold::Keep)) || has_disguised_word(text));
-        let folded = (continued || odd).then(|| folded(text));
+        let folded = (continued || odd || !blanks.is_empty()).then(|| folded(text, &blanks));
         Self { text, folded }
     }
 
@@ -115,15 +117,21 @@ fn has_joined_strings(text: &str) -> bool {
     ["\" + \"", "' + '", "\"+\"", "'+'"].iter().any(|join| text.contains(join))
 }
 
-fn folded(text: &str) -> Folded {
+fn folded(text: &str, blanks: &[usize]) -> Folded {
     let mut into =
         Folded { text: String::with_capacity(text.len()), from: Vec::with_capacity(text.len()) };
     let mut at = 0;
+    let mut blanks = blanks.iter().copied().peekable();
     while let Some(rest) = text.get(at..)
         && let Some(c) = rest.chars().next()
     {
+        while blanks.next_if(|blank| *blank < at).is_some() {}
+        if blanks.next_if_eq(&at).is_some() {
+            at += 1;
+            continue;
+        }
         if let Some(skip) =
-            joint(rest).or_else(|| wrap(&into.text, rest)).or_else(|| parted(&into.text, rest))
+            wrap(&into.text, rest).or_else(|| joint(rest)).or_else(|| parted(&into.text, rest))
         {
             at += skip;
             continue;
@@ -210,7 +218,8 @@ fn has_wrapped_key(text: &str) -> bool {
 
 /// How many bytes to leave out here because a key goes on in the next line.
 fn wrap(before: &str, rest: &str) -> Option<usize> {
-    let line = rest.strip_prefix('\r').unwrap_or(rest).strip_prefix('\n')?;
+    let rest_of_line = rest.strip_prefix('\\').unwrap_or(rest);
+    let line = rest_of_line.strip_prefix('\r').unwrap_or(rest_of_line).strip_prefix('\n')?;
     let is_sign =
         |c: &char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '+' | '/' | '%');
     let len = before.chars().rev().take(MOST_WRAPPED).take_while(is_sign).count();
@@ -247,7 +256,7 @@ fn parted(before: &str, rest: &str) -> Option<usize> {
     if !OPENINGS.iter().any(|opening| key.starts_with(opening)) {
         return None;
     }
-    let gap = |c: char| c.is_whitespace() || matches!(c, '+' | ',' | '.');
+    let gap = |c: char| c.is_whitespace() || matches!(c, '+' | ',' | '.' | '&');
     let next = rest.strip_prefix(quote)?.trim_start_matches(gap).strip_prefix(quote)?;
     let run = next.chars().take_while(is_sign).count();
     let is_whole = next.get(run..)?.starts_with(quote);

@@ -5,6 +5,7 @@ mod forms;
 mod harmless;
 mod near;
 mod noise;
+mod sight;
 mod third;
 mod unseen;
 
@@ -28,6 +29,7 @@ fn forms() -> impl Iterator<Item = &'static str> {
         unseen::LATER_FORMS,
         third::FORMS,
         near::FORMS,
+        sight::FORMS,
     ]
     .into_iter()
     .flatten()
@@ -44,6 +46,7 @@ fn harmless() -> impl Iterator<Item = &'static str> {
         unseen::LATER_HARMLESS,
         third::HARMLESS,
         near::HARMLESS,
+        sight::HARMLESS,
     ]
     .into_iter()
     .flatten()

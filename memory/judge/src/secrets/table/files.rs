@@ -1,7 +1,7 @@
 //! Key files, and the files that programs keep passwords in.
 
-use crate::secrets::blocks;
 use crate::secrets::table::{Form, Rule};
+use crate::secrets::{blocks, issued};
 
 /// Key files of several lines.
 pub(in crate::secrets) const KEYS: &[Rule] = &[
@@ -22,6 +22,10 @@ pub(in crate::secrets) const KEYS: &[Rule] = &[
     },
     Rule { kind: "a Discord bot token", words: &["."], form: Form::Block(blocks::discord_tokens) },
 ];
+
+/// Long words by their own looks.
+pub(in crate::secrets) const LONG: &[Rule] =
+    &[Rule { kind: "an issued key", words: &["_", "-"], form: Form::Block(issued::keys) }];
 
 super::patterns! { RULES:
     Certain "an AWS secret key", ["akia", "asia"], r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b[^A-Za-z0-9+/\n]{1,40}([A-Za-z0-9+/]{40})(?:[^A-Za-z0-9+/]|$)";
@@ -58,10 +62,15 @@ super::patterns! { RULES:
     Given "an npm token", ["_authtoken", "_password"], r"(?i)(?:^|[\s:])_(?:authToken|password)[ \t]*[= ][ \t]*";
     Basic "an npm login", ["_auth"], r#"(?i)\b_auth\s*=\s*["']?([A-Za-z0-9+/=]{8,})"#;
     Given "a password in a configuration", ["requirepass", "masterauth", "ansible_", "rcon.password", "bindpw", "rootpw", "ldap_bind", "bindcredentials", "olcrootpw"], r"(?im)(?:^|[\s;])(?:requirepass|masterauth|ansible_(?:ssh_)?(?:become_)?pass(?:word)?|ansible_sudo_pass|rcon\.password|\w*bindpw|(?:olc)?rootpw|bindcredentials)[ \t]*[:= ][ \t]*";
-    Given "a Wi-Fi password", ["psk", "wpa_passphrase", "wifi", "wi-fi", "wlan"], r"(?i)(?:\bpsk\s*=\s*|wpa_passphrase[= ]|wifi[^\n]{0,10};P:|WIFI:[^\n]{0,60}?;P:)";
+    Given "a Wi-Fi password", ["psk", "wpa_passphrase", "wifi", "wi-fi", "wlan"], r"(?i)(?:\bpsk\s*[=:]\s*|wpa_passphrase[= ]|wifi[^\n]{0,10};P:|WIFI:[^\n]{0,60}?;P:)";
+    Loose "a Wi-Fi password", ["psk "], r"(?i)\bpsk[ \t]+";
     Loose "a Wi-Fi password", ["wifi", "wi-fi", "wlan", "ssid"], r"(?i)\b(?:wifi|wi-fi|wlan|ssid)\b[^\n]{0,40}?(?:key|code|pass|schlüssel|clave|clé|:|/)\s*(?:is|ist|est|es|[:=])?\s+";
     Loose "a Wi-Fi password", ["wifi", "wi-fi", "wlan", "ssid"], r"(?i)\b(?:wifi|wi-fi|wlan|ssid)\b[^\n/]{1,40}?[ \t]/[ \t]";
     Given "an rclone or s3cmd key", ["pass =", "pass2 =", "secret_key =", "pass=", "secret_key="], r"(?im)^\s*(?:pass2?|secret_key|gs_secret_access_key)\s*=\s*";
+    Shaped "a key in XML", ["key"], r"(?i)<(?:[\w.-]+:)?[\w.-]*key(?:material|value|phrase)?>\s*(?:<!\[CDATA\[)?([^<\s\]]{8,64})(?:\]\]>)?\s*</";
+    Shaped "a password of a dial-in file", [" *", "\t*"], r#"(?m)^["']?[\w.@\\-]{2,40}["']?[ \t]+(?:\*|[\w-]{2,20})[ \t]+["']?([^\s"']{6,64})["']?[ \t]+(?:\*|[\d.]{7,})[ \t]*$"#;
+    Named "a password in XML", ["password", "passwd", "pwd", "passphrase"], r"(?i)(?:password|passwd|pwd|passphrase)(?:</[\w:.-]+)?>\s*<[\w:.-]+>\s*";
+    Shaped "a password of a mounted share", ["://"], r"(?m)^https?://\S+[ \t]+[\w.@\\-]{2,40}[ \t]+(\S{6,64})[ \t]*$";
     Spot "a password in XML", ["password>", "passphrase>", "secret>", "token>", "apikey>", "passwd>", "pass>", "accesskey>", "privatekey>", "psk>", "pwd>"], r"(?i)<(?:[\w.-]+:)?[\w.-]*(?:password|passwd|passphrase|secret|token|apikey|pass|accesskey|privatekey|psk|pwd)>\s*(?:<!\[CDATA\[)?([^<\s\]]{3,200})(?:\]\]>)?\s*</";
     Given "a password in XML", ["password", "secret", "token", "apikey"], r#"(?i)(?:key|name)\s*=\s*"[\w.:-]*(?:password|secret|token|apikey|passphrase)"\s+value\s*=\s*"#;
     Given "a cleartext group policy password", ["cpassword="], r"(?i)\bcpassword\s*=\s*";

@@ -46,7 +46,11 @@ super::patterns! { RULES:
     Certain "a Terraform token", [".atlasv1."], r"\b([A-Za-z0-9]{14,}\.atlasv1\.[A-Za-z0-9_=-]{50,})";
     Certain "a Vault token", ["hvs.", "hvb.", "hvr."], r"\bhv[sbr]\.[A-Za-z0-9_-]{20,}";
     Random "a Vault token", ["vault"], r"\b(s\.[A-Za-z0-9]{24})\b";
-    Certain "a Vault secret id", ["secret_id", "secret-id", "secretid"], r#"(?i)\bsecret[_-]?id["']?[ \t]*[:=][ \t]*["']?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\b"#;
+    Certain "a Vault secret id", ["secret_id", "secret-id", "secretid"], r#"(?i)(?:\b|_)secret[_-]?id["']?[ \t]*[:=][ \t]*["']?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\b"#;
+    Certain "a MailerSend token", ["mlsn."], r"\b(mlsn\.[a-f0-9]{60,})\b";
+    Random "a token in a command", ["auth ", "login "], r"\b(?:auth|login|authenticate)[ \t]+([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{40})\b";
+    Random "a token", [".login=", "username"], r#"(?:\.login=|"username"\s*:\s*"[^"\n]+"\s*,\s*"key"\s*:\s*")([0-9a-f]{32,64})\b"#;
+    Random "a key in code", ["client(", "api(", "sdk(", "init(", "configure("], r#"(?i)(?:client|api|sdk|init|configure)\([ \t]*["']([A-Za-z0-9_-]{28,})["']"#;
     Certain "a Vault unseal key", ["unseal"], r#"(?i)\bunseal[ _-]?key(?:[ _-]?\d+)?["']?[ \t]*(?:[:=]|\bis\b)[ \t]*["'`]?([A-Za-z0-9+/]{43,}=?)"#;
     Certain "a Nomad or Consul token", ["nomad", "consul"], r"(?i)\b(?:nomad|consul)\b[^\n]{0,30}?token[^\n]{0,12}?\b([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\b";
     Certain "a Bitwarden session", ["bw_session"], r#"\bBW_SESSION=["']?([A-Za-z0-9+/]{80,}={0,2})"#;
@@ -78,7 +82,7 @@ super::patterns! { RULES:
     Certain "a Scaleway key", ["scw"], r"\b(SCW[A-Z0-9]{17})\b";
     Certain "a Tailscale key", ["tskey-"], r"\btskey-[a-z]+-[A-Za-z0-9]+-?[A-Za-z0-9]{16,}";
     Certain "a Buildkite token", ["bkua_", "bkat_"], r"\b(bk[ua]a?t?_[a-f0-9]{40})\b";
-    Certain "a CircleCI token", ["ccipat_", "cciprj_"], r"\bcci(?:pat|prj)_[A-Za-z0-9]{15,}_[a-f0-9]{40}";
+    Certain "a CircleCI token", ["ccipat_", "cciprj_"], r"(?i)\bcci(?:pat|prj)_[A-Za-z0-9]{15,}_[a-f0-9]{40}";
     Certain "an Octopus key", ["api-"], r"\b(API-[A-Z0-9]{25,36})\b";
     Certain "a Harness key", ["pat.", "sat."], r"\b[ps]at\.[A-Za-z0-9_-]{22}\.[0-9a-f]{24}\.[A-Za-z0-9]{20}";
     Certain "an ngrok token", ["ngrok"], r"(?i)ngrok[^\n]{0,40}?\b([0-9][A-Za-z0-9]{26,30}_[A-Za-z0-9]{18,24})\b";

@@ -1,24 +1,43 @@
 //! What people write: "the password is …", in the languages of R15, and names
 //! with a value.
 
-use crate::secrets::near;
 use crate::secrets::table::{Form, Rule};
+use crate::secrets::{columns, near};
+
+/// Parts of what a column of passwords is called.
+const COLUMNS: &[&str] = &[
+    "pass",
+    "pw",
+    "mdp",
+    "key",
+    "kennwort",
+    "contrase",
+    "senha",
+    "wachtwoord",
+    "has\u{142}o",
+    "парол",
+    "Парол",
+    "密码",
+    "パスワード",
+    "비밀번호",
+];
 
 /// Whatever looks like a password, near a word for one.
 pub(in crate::secrets) const NEAR: &[Rule] = &[
     Rule { kind: "a password", words: near::NAMES, form: Form::Block(near::passwords) },
+    Rule { kind: "a password", words: COLUMNS, form: Form::Block(columns::passwords) },
     Rule { kind: "a password of a login", words: near::LOGINS, form: Form::Block(near::logins) },
 ];
 
 super::patterns! { RULES:
-    Named "a password", ["password", "passwd", "passphrase", "passcode", "pwd", "pass phrase", "pass-phrase", "pass word", "pass code"], r#"(?i)(?:pass(?:wd|[ -]?(?:word|phrase|code))|pwd)s?\d?["'`*_\])}\\]*(?:[ \t]*\([^()\n]{1,40}\))?["'`*]*[ \t]*(?:=>|:=|->|→|[:=]|[—–][ \t]|[ \t]-[ \t])[ \t]*(?:\|?\n[ \t]*)?"#;
+    Named "a password", ["password", "passwd", "passphrase", "passcode", "pwd", "pass phrase", "pass-phrase", "pass word", "pass code"], r#"(?i)(?:pass(?:wd|[ -]?(?:word|phrase|code))|pwd)s?\d?["'`*_\])}\\]*(?:[ \t]*\([^()\n]{1,40}\))?["'`*]*[ \t]*(?:=>|:=|->|→|[:=]|[—–][ \t]|[ \t]-[ \t]|[ \t]*\|[ \t]|[ \t]+REG_SZ[ \t])[ \t]*(?:\|?\n[ \t]*)?"#;
     Named "a password", ["password", "passwd", "passphrase", "passcode", "pwd", "pass phrase", "pass-phrase", "pass code"], r#"(?i)(?:pass(?:word|wd|[ -]?(?:phrase|code))|\bpwd)s?["'`*]*[ \t]+(?:is|è|é|was|are|remains|changed to|set to|be|to|reads|equals|called|of)(?:[ \t]+(?:now|still|currently|just|simply|always|set to))?[ \t]*:?[ \t]+"#;
     Loose "a password", ["password", "passwd", "passphrase", "passcode", "pwd", "pw", "pass "], r"(?i)(?:pass(?:word|wd|phrase|code)|\bpwd|\bpw|\b(?:user|username|login|u)\b[^\n:=?!.]{1,40}?\bpass)s?,?[ \t]+";
-    Loose "a password", ["password", "passwd", "passphrase", "passcode", "pwd", "pw "], r"(?i)\b(?:pass(?:word|wd|phrase|code)|pwd|pw)\b[^\n:=?!]{1,80}?(?::|=|\b(?:is|to|es|est|ist|lautet|este)|[ \t][éè]|→|->)[ \t]+(?:(?:now|still|currently|just|simply|always|again|jetzt|noch|ahora|toujours|maintenant|ancora|agora|ainda)[ \t]+)?";
+    Loose "a password", ["password", "passwd", "passphrase", "passcode", "pwd", "pw ", "pass "], r"(?i)\b(?:pass(?:word|wd|phrase|code)?|pwd|pw)\b[^\n:=?!]{1,80}?(?::|=|\b(?:is|to|es|est|ist|lautet|este)|[ \t][éè]|→|->)[ \t]+(?:(?:now|still|currently|just|simply|always|again|jetzt|noch|ahora|toujours|maintenant|ancora|agora|ainda)[ \t]+)?";
     Mixed "a password", ["password", "passwd", "passphrase", "passcode", "pwd", "as pw", "as token", "as pin", "as api"], r#"(?i)\b(?:use|using|set|enter|type|try|nimm|mit|with)[ \t]+["'`]?([^\s"'`]{5,63}[^\s"'`.,;:)])["'`]?[ \t]+as[ \t]+(?:(?:the|a|my|your|its|our|their|new|temporary|initial|admin|root|default|wifi|wi-fi|db|database|login|user)[ \t]+){0,4}(?:password|passwd|passphrase|passcode|pass|pwd|pw|token|pin|api[ -]?key)\b"#;
     Mixed "a password", ["als passwort", "als kennwort", "comme mot de passe", "como contrase", "como clave", "como senha", "come password", "als wachtwoord"], r#"(?i)(?:^|[\s"'`(])([^\s"'`(]{5,63}[^\s"'`.,;:)])["'`]?[ \t]+(?:als (?:neues )?(?:passwort|kennwort|wachtwoord)|comme mot de passe|como (?:contrase(?:ñ|n)a|clave|senha)|come password)\b"#;
     Mixed "a login", ["login", "credential", "creds", "account"], r#"(?i)(?:^|[\s"'`(])(?:admin|root|user|guest|test|demo|sa|postgres|administrator|operator)[ \t]?[/:][ \t]?([^\s/"'`,;]{6,64})["'`]?[ \t][^\n]{0,40}?\b(?:logins?|credentials?|creds|account)\b"#;
-    Named "a password", ["pass", "pw"], r#"(?i)(?:\b|_)(?:pass|pw|psw|passw|pswd)["'`*]*[ \t]*(?:=>|:=|[:=]|\bis\b)[ \t]*"#;
+    Named "a password", ["pass", "pw"], r#"(?i)(?:\b|_|db|root|admin|smtp|mail)(?:pass|pw|psw|passw|pswd)["'`*]*[ \t]*(?:=>|:=|[:=]|\bis\b|-[ \t])[ \t]*"#;
     Spot "a password", ["password", "passwd", "passphrase", "define("], r#"(?i)(?:(?:set_?password|with_?password|\.password|set_?passphrase)\(|define\([ \t]*['"]\w*(?:password|passwd|secret|_key|_salt)['"][ \t]*,|\(?['"]password['"][ \t]*,)[ \t]*["']([^"'\n]{3,200})["']"#;
     Loose "a password", ["log in", "login", "sign in", "logged in", "logs in", "ssh ", "connect"], r"(?i)\b(?:log(?:ged|s)?[ -]?in|sign in|connect|ssh)\b[^\n:=?!]{1,60}?\b(?:with|using|by|mit|avec|con|com)[ \t]+";
     Spot "a login", ["login", "credential", "creds", "zugang", "account", "user", "identifiant", "acceso", "konto", "admin", "logon", "auth", "usuario", "логин"], r#"(?i)(?:log[io]n|credentials?|creds|zugangsdaten|zugang|anmeldung|account|user(?:name)?(?:[ \t]*[/+&][ \t]*(?:pass(?:word)?|pw))|identifiants?|acceso|credenciales|konto|логин(?:[ \t]*/[ \t]*пароль)?)\b[^\n:=/.]{0,40}?(?:[ \t]*[:=]|[ \t]+(?:is|are|ist|sind|est|sont|es|son))?[ \t]+["'`]?[\w.@+-]{2,40}["'`]?[ \t]*(?:/|\||:|,?[ \t]+(?:(?:and|und|et|y|e)[ \t]|/))[ \t]*["'`]?([^\s"'`/]*[A-Za-z][^\s"'`/]*\d(?:[^\s"'`/,;)]*[^\s"'`/,;).])?|[^\s"'`/]*\d[^\s"'`/]*[A-Za-z!@#$%^&*?][^\s"'`/,;).]*)"#;
@@ -32,25 +51,28 @@ super::patterns! { RULES:
     Loose "a password", ["wachtwoord"], r"(?i)wachtwoord\b(?:[^\n:=?!]{1,60}?(?::|\bis|\bluidt)[ \t]+|[ \t]+)";
     Named "a password", ["senord", "adgangskode", "passord", "kodeord", "salasana", "l\u{f6}senord", "lösen"], r#"(?i)(?:l(?:ö|o\x{308})senord|adgangskode|kodeord|passord|salasana|tunnussana)(?:et|en|n)?["'`*]*[ \t]*(?:=>|[:=]|[—–][ \t]|[ \t](?:är|er|on)[ \t]*:?[ \t])[ \t]*"#;
     Loose "a password", ["senord", "adgangskode", "passord", "kodeord", "salasana"], r"(?i)(?:l(?:ö|o\x{308})senord|adgangskode|kodeord|passord|salasana)(?:et|en|n)?\b(?:[^\n:=?!]{1,60}?(?::|\bär|\ber|\bon)[ \t]+|[ \t]+)";
-    Named "a password", ["ароль", "АРОЛЬ", "пароля", "кодовое слово", "ключ"], r#"(?i)(?:парол(?:ь|я|ем)|кодовое слово)["'`*]*[ \t]*(?:=>|[:=]|[—–-][ \t]|[ \t](?:это|такой|теперь|был)[ \t]*:?[ \t])[ \t]*"#;
+    Named "a password", ["ароль", "АРОЛЬ", "аролата", "арола ", "аролу", "пароля", "кодовое слово", "ключ"], r#"(?i)(?:парол(?:ь|я|ем|а|ата|у)|кодовое слово)["'`*]*[ \t]*(?:=>|[:=]|[—–-][ \t]|[ \t](?:е|є|это|такой|теперь|был)[ \t]*:?[ \t])[ \t]*"#;
     Loose "a password", ["арол", "АРОЛ"], r"(?i)парол(?:ь|я|ем)(?:[^\n:=?!]{1,60}?(?::|—|–|[ \t]-)[ \t]*|(?:[ \t]+[а-яё]+){0,3}[ \t]+)";
     Named "a password", ["has\u{142}", "has\u{141}", "hasl", "heslo", "lozink", "zaporka", "slapta", "geslo"], r#"(?i)(?:has(?:ł|l)(?:o|em)|heslo|lozinka|zaporka|geslo|slaptažodis)["'`*]*[ \t]*(?:=>|[:=]|[—–-][ \t]|[ \t](?:to|jest|brzmi|je|yra)[ \t]*:?[ \t])[ \t]*"#;
     Loose "a password", ["has\u{142}", "has\u{141}", "heslo", "lozink"], r"(?i)(?:has(?:ł|l)(?:o|em)|heslo|lozinka)\b(?:[^\n:=?!]{1,60}?(?::|\bto|\bje)[ \t]+|[ \t]+)";
     Named "a password", ["ifre", "parola", "parolas", "jelsz", "salas"], r#"(?i)(?:[şs]ifre(?:si|niz|m|miz)?|parolas[ıi]|jelsz(?:ó|o|avunk|ava|avam))["'`*]*[ \t]*(?:=>|[:=]|[—–-][ \t]|[ \t](?:ez|a következő)[ \t]*:?[ \t]|[ \t])[ \t]*"#;
     Loose "a password", ["ifre", "parola", "jelsz"], r"(?i)(?:[şs]ifre(?:si)?|parolas[ıi]|jelsz(?:ó|ava))\b[^\n:=?!]{1,60}?:[ \t]+";
     Named "a password", ["ωδικ", "ΩΔΙΚ", "υνθηματικ", "κωδ"], r#"(?i)(?:κωδικ(?:ός|ό|ος|ού)(?: πρόσβασης)?|συνθηματικό)["'`*]*(?:[^\n:=?!]{0,40}?)(?:[:=]|[—–-][ \t]|[ \t]είναι[ \t]*:?[ \t])[ \t]*"#;
-    Named "a password", ["كلمة", "رمز", "گذرواژه", "סיסמ", "كلمه"], r"(?:كلمة|كلمه|رمز)[ \t]*(?:ال)?(?:مرور|سر|عبور|دخول)(?:[^\n:=?!]{0,40}?)[ \t]*(?:[:=]|[ \t]هي[ \t]*:?|[ \t]هو[ \t]*:?|[ \t]است)[ \t]*|(?:سيسما|סיסמ(?:ה|א)|הסיסמה|گذرواژه)(?:[^\n:=?!]{0,40}?)[ \t]*[:=]?[ \t]+";
+    Named "a password", ["كلمة", "رمز", "گذرواژه", "סיסמ", "كلمه"], r"(?:كلمة|كلمه|رمز)[ \t]*(?:ال)?(?:مرور|سر|عبور|دخول)(?:[^\n:=?!]{0,40}?)[ \t]*(?:[:=]|[ \t]هي[ \t]*:?|[ \t]هو[ \t]*:?|[ \t]است)[ \t]*|(?:سيسما|סיסמ(?:ה|א)|הסיסמה|گذرواژه)(?:[^\n:=?!]{0,40}?)[ \t]*(?:[:=]|[ \t]היא)?[ \t]+";
     Named "a password", ["كلمة", "رمز"], r"(?:كلمة|رمز)[ \t]*(?:ال)?(?:مرور|سر|عبور)[ \t]+";
     Named "a password", ["密码", "密碼", "口令", "通行碼", "通行码"], r#"(?:密码|密碼|口令|通行碼|通行码)[^\n:=：？。，a-zA-Z0-9]{0,12}?[ \t]*["'`*]*[:=：是为為成了 \t]+[:：]?[ \t]*"#;
+    Mixed "a password", ["密码", "密碼", "口令"], "(?:密码|密碼|口令)([A-Za-z0-9][A-Za-z0-9!@#$%&*._+~-]{2,62}[A-Za-z0-9!@#$%&*])";
     Named "a password", ["パスワード", "暗証", "パスフレーズ", "合言葉"], r#"(?:パスワード|暗証番号|パスフレーズ|合言葉)[^\n:=：？。、a-zA-Z0-9]{0,12}?[ \t]*["'`*]*(?:[:=：はがをに]|[ \t])[ \t]*[:：]?[ \t]*"#;
     Named "a password", ["비밀번호", "암호", "패스워드", "비번"], r#"(?:비밀번호|암호|패스워드|비번)[^\n:=：？。a-zA-Z0-9]{0,12}?[ \t]*["'`*]*(?:[:=：는은가이를]|[ \t])[ \t]*[:：]?[ \t]*"#;
-    Named "a password", ["mật khẩu", "kata sandi", "รหัสผ่าน", "पासवर्ड", "கடவு", "sandi"], r"(?i)(?:mật khẩu|kata sandi|รหัสผ่าน|पासवर्ड|கடவுச்சொல்)(?:[^\n:=?!a-zA-Z0-9]{0,20}?)[ \t]*(?:[:=]|[ \t]là|[ \t]adalah|คือ|है|[ \t])[ \t]*";
-    Digits "a PIN", ["pin", "passcode", "geheimzahl", "暗証", "пин", "code", "combination", "código", "codice", "kod dost", "код доступа", "访问码", "アクセスコード"], r#"(?i)(?:(?:zugangs|zutritts|tür|toegangs|adgangs)-?codes?|code d'(?:accès|entrée)|código de acc?es+o|codice (?:d'|di )access?o|kod dostępu|код доступа|访问码|アクセスコード|\b(?:safe|lock|locker|vault|padlock)(?:'s)? combination|\bpins?(?:[ -]?(?:code|number|nummer|kod|kode|koodi))?|passcode|geheimzahl|暗証番号|пин(?:-?код)?|(?:door|gate|alarm|entry|access|unlock|security|safe|lock|voicemail|garage|key ?pad|backup|recovery|verification) (?:pin|codes?)|\bcode (?:for|of|to) the (?:front |main |back )?(?:alarm|door|gate|safe|garage|lock|keypad|office|building|house|entrance)|\bcvv)["'`*]*(?:[ \t]+(?:for|of|to|für|de|del|da|van)[ \t][^\n:=?!.]{1,40}?)?[ \t]*(?:[:=]|\bis\b|\bist\b|\blautet\b|\best\b|\bes\b|\bé\b|\bè\b|—|–|は|是|为|→)[ \t]*"#;
+    Named "a password", ["mật khẩu", "kata sandi", "รหัสผ่าน", "पासवर्ड", "கடவு", "sandi"], r"(?i)(?:mật khẩu|kata sandi|รหัสผ่าน|पासवर्ड|கடவுச்சொல்)(?:[^\n:=?!a-zA-Z0-9]{0,20}?)[ \t]*(?:[ \t][^\n:=?!]{1,30}?[ \t]là|[:=]|[ \t]là|[ \t]adalah|คือ|है|[ \t])[ \t]*";
+    Digits "a PIN", ["pin", "ПИН", "passcode", "geheimzahl", "暗証", "пин", "code", "combination", "código", "codice", "kod dost", "код доступа", "访问码", "アクセスコード"], r#"(?i)(?:(?:zugangs|zutritts|tür|toegangs|adgangs)-?codes?|code d'(?:accès|entrée)|código de acc?es+o|codice (?:d'|di )access?o|kod dostępu|код доступа|访问码|アクセスコード|\b(?:safe|lock|locker|vault|padlock)(?:'s)? combination|\bcombination (?:for|of|to) [^\n:=.]{1,30}?|\bpins?(?:[ -]?(?:code|number|nummer|kod|kode|koodi))?|passcode|geheimzahl|暗証番号|пин(?:-?код)?|(?:door|gate|alarm|entry|access|unlock|security|safe|lock|voicemail|garage|key ?pad|backup|recovery|verification) (?:pin|codes?)|\bcode (?:for|of|to) the (?:front |main |back )?(?:alarm|door|gate|safe|garage|lock|keypad|office|building|house|entrance)|\bcvv)["'`*]*(?:[ \t]+(?:for|of|to|für|de|del|da|van)[ \t][^\n:=?!.]{1,40}?)?[ \t]*(?:[:=]|\bto\b|\bis\b|\bist\b|\blautet\b|\best\b|\bes\b|\bé\b|\bè\b|—|–|は|是|为|→)[ \t]*"#;
     Loose "a password", ["code", "codice", "código", "key"], r"(?i)(?:\b(?:recovery|backup|access|unlock|rescue|emergency|toegangs|inlog|zugangs|accès)[ _-]?(?:codes?|keys?)|code d'accès|código de acceso|codice d'accesso)\b[^\n:=?!.]{0,40}?[ \t]*(?:[:=]|\b(?:is|are|ist|lautet|est|es)\b)[ \t]*";
     Loose "a password", ["p:"], r"(?i)\bu(?:ser(?:name)?)?:[ \t]*\S+[ \t,;/|]+p(?:ass)?:[ \t]*";
-    Digits "a PIN", ["pin"], r"\b(?:PIN|[Mm]y pin|[Yy]our pin|[Cc]ard pin|(?i:pin code|pin-code|pincode))[ \t]+";
-    Token "an API key or token", ["key", "secret", "token", "credential", "creds", "bearer"], r#"(?i)(?:(?:api|app|application|secret|access|auth|private|signing|encryption|master|account|client|service|license|licence|deploy|webhook|admin|shared|write|ingest(?:ion)?|integration|routing|storage|server|session|host|project|root|consumer|subscription|functions?|instrumentation|maps?|rpc|hmac|jwt|data|stream|live|test|prod|staging|product|activation)[_ .-]?keys?|secrets?|tokens?|credentials?|creds|keypass|apikey)(?:[_-]?(?:value|base|v?\d|prod|dev|live|test|staging))?["'`*\])\\]*(?:[ \t]*\([^()\n]{1,40}\))?[ \t]*(?:=>|:=|->|→|[:=]|[—–][ \t]|\b(?:is|was|ist|lautet|est|es|é|è)\b)[ \t]*:?[ \t]*"#;
-    LooseToken "an API key or token", ["key", "secret", "token", "schlüssel", "clé", "clave", "chiave", "chave", "ключ", "токен", "密钥", "密鑰", "令牌", "キー", "トークン", "토큰", "api 키", "api키", "인증키", "비밀키", "jeton", "pat ", "pat:", "pat="], r#"(?i)(?:密钥|密鑰|令牌|トークン|キー|토큰|키)[ \t]*["'`*]*[:=是为為は는은가]?[ \t]*|(?:\b|_)(?:[a-z]*(?:api|secret|access|auth|private|signing|master|service|license|deploy|webhook|admin|integration|ingest)[ _-]?keys?|secrets?|tokens?|api-?schlüssel|schlüssel|clé(?: d'api| api)?|clave(?: de api| api)?|chiave(?: api)?|chave(?: de api)?|jeton|(?:api-)?ключ|токен|PATs?)\b(?:[ \t]*\([^()\n]{1,40}\)[ \t]*|[^\n?!:=]{0,60}?(?::|=|\b(?:is|ist|lautet|est|es|é|è)\b|—|→|->|は|是)[ \t]*|[ \t]+)"#;
+    Digits "a PIN", ["pin"], r"(?i)\bpin(?:[ -]?code)?[^\x00-\x7f]{1,6}[ \t]*";
+    Mixed "a password", ["pass"], r"(?m)^[ \t]*[Pp]ass[ \t]+(\S{6,64})[ \t]*$";
+    Digits "a PIN", ["pin", "пин", "ПИН", " code"], r"\b(?:PIN|[Mm]y pin|[Yy]our pin|[Cc]ard pin|(?i:pin code|pin-code|pincode|(?:door|gate|alarm|entry|safe|garage) (?:code|pin)|pin-?nummer|code pin|codice pin|kod pin|пин-?код))[ \t]+";
+    Token "an API key or token", ["key", "secret", "token", "credential", "creds", "bearer"], r#"(?i)(?:(?:api|app|application|secret|access|auth|private|signing|encryption|cipher|crypto?|aes|wpa|wep|master|account|client|service|license|licence|deploy|webhook|admin|shared|write|ingest(?:ion)?|integration|routing|storage|server|session|host|project|root|consumer|subscription|functions?|instrumentation|maps?|rpc|hmac|jwt|data|stream|live|test|prod|staging|product|activation)[_ .-]?keys?|secrets?|tokens?|credentials?|creds|keypass|apikey)(?:[_-]?(?:value|base|v?\d|prod|dev|live|test|staging))?["'`*\])\\]*(?:[ \t]*\([^()\n]{1,40}\))?[ \t]*(?:=>|:=|->|→|[:=]|[—–][ \t]|\b(?:is|was|ist|lautet|est|es|é|è)\b)[ \t]*:?[ \t]*(?:[>|][+-]?[ \t]*\n[ \t]*)?"#;
+    LooseToken "an API key or token", ["key", "secret", "token", "schlüssel", "clé", "clave", "chiave", "chave", "люч", "окен", "sleutel", "nyckel", "nøgle", "密钥", "密鑰", "令牌", "キー", "トークン", "토큰", "api 키", "api키", "인증키", "비밀키", "jeton", "pat ", "pat:", "pat="], r#"(?i)(?:密钥|密鑰|令牌|トークン|キー|토큰|키)[ \t]*["'`*]*[:=是为為は는은가]?[ \t]*|(?:\b|_)(?:[a-z]*(?:api|secret|access|auth|private|signing|master|service|license|deploy|webhook|admin|integration|ingest)[ _-]?keys?|secrets?|tokens?|api-?schlüssel|schlüssel|clé(?: d'api| api)?|clave(?: de api| api)?|chiave(?: api)?|chave(?: de api)?|jeton|(?:api-)?(?:ключ|sleutel|nyckel|nøgle)|токен|PATs?)\b(?:[ \t]*\([^()\n]{1,40}\)[ \t]*|[^\n?!:=]{0,60}?(?::|=|\b(?:is|ist|lautet|est|es|é|è)\b|—|→|->|は|是)[ \t]*|[ \t]+)"#;
     LooseToken "an API key or token", ["key", "token"], r#"(?i)\b(?:datadog|cloudflare|algolia|cohere|mistral|deepgram|assemblyai|stripe|twilio|openai|anthropic|zendesk|intercom|auth0|okta|box|hetzner|linode|railway|vercel|netlify|fastly|pagerduty|opsgenie|honeycomb|mongodb|atlas|elastic|snowflake|jira|confluence|asana|trello|linkedin|twitter|facebook|shodan|newrelic|rollbar|bugsnag|segment|mixpanel|amplitude|sonar|jenkins|travis|circleci|gitea|forgejo|codeberg|grafana|vultr|ovh|scaleway|hubspot|pipedrive|freshdesk|weather|maps)\b[^\n]{0,20}?\b(?:key|token|secret|pat)\b[^\n]{0,20}?[\s"'`(]"#;
     Named "a password", ["p a s s", "p.a.s.s", "p-a-s-s"], r"(?i)\bp[ .-]a[ .-]s[ .-]s[ .-]w[ .-]o[ .-]r[ .-]d[ \t]*(?:[:=]|[ \t]is[ \t])[ \t]*";
 }

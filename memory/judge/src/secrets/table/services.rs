@@ -76,6 +76,6 @@ super::patterns! { RULES:
     Certain "a Home Assistant or Expo token", ["exponentpushtoken["], r"(ExponentPushToken\[[A-Za-z0-9_-]{18,}\])";
     Certain "a JSON web token", ["eyj"], r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{16,}";
     Certain "an encrypted JSON web token", ["eyj"], r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{16,}";
-    Certain "an EasyPost key", ["ezak", "eztk"], r"\b(EZ[AT]K[0-9a-fA-F]{54})\b";
+    Certain "an EasyPost key", ["ezak", "eztk"], r"\b(EZ[AT]K[0-9A-Za-z]{54})\b";
     Random "a live key", ["_live_", "_prod_", "_secret_", "_private_"], r"\b([a-z][a-z0-9]{1,15}_(?:live|prod|secret|private)_[A-Za-z0-9_-]{20,})";
 }
