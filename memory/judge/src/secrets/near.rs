@@ -175,7 +175,7 @@ fn around(
         let start = if before == 0 { behind } else { word_start(text, near.max(line)) };
         let from = start.max(done);
         // `password = var.db_password`: what is called so here is a value itself.
-        let is_value = text.get(line..hit.start()).is_some_and(|head| head.contains('='));
+        let is_value = text.get(line..hit.start()).is_some_and(|head| head.contains(['=', ':']));
         let most = if is_value { 1 } else { reach(text, behind, lines) };
         let to = end(text, behind, most).max(from);
         let window = text.get(from..to).unwrap_or_default();

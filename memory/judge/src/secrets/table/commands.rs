@@ -36,6 +36,11 @@ super::patterns! { RULES:
     Shaped "a login", ["bind", "auth", "session("], r#"(?i)(?:bind\w*|auth\w*|session)\([ \t]*(?:(?:"[^"\n]*"|'[^'\n]*'|[^,()=\n]+),[ \t]*){1,2}["']([^"'\n]{6,64})["']"#;
     Spot "a password in a command", ["net use"], r"(?i)\bnet use[ \t]+(?:\S{1,2}[ \t]+)?\\\\\S+[ \t]+([^\s/*]\S{2,63})";
     Mixed "a password in a command", ["_passwd", "htpasswd"], r"\b(?:htpasswd|mosquitto_passwd)(?:[ \t]+-\w+(?:[ \t]+\d+)?)+[ \t]+[^\s-]\S*[ \t]+\S+[ \t]+(\S{4,64})";
+    Mixed "a password in a command", ["auth"], r"[ \t]--?auth[ =][\w.@-]{2,40}:(\S{4,64})";
+    Spot "a password in an address", [":pserver:"], r":pserver:[\w.-]{1,40}:([^\s@]{3,64})@";
+    Spot "a Wi-Fi password", ["wifi.begin("], r#"(?i)wifi\.begin\([^,\n]{1,60},[ \t]*"([^"\n]{4,64})""#;
+    Given "a password in a configuration", ["rootpw"], r"\brootpw[ \t]+--plaintext[ \t]+";
+    Loose "a password in a command", ["bw "], r"\bbw[ \t]+(?:unlock|login[ \t]+\S+)[ \t]+";
     Given "a password in a command", ["keychain"], r"(?i)\bunlock-keychain[ \t]+-p[ \t]+";
     Mixed "basic credentials", ["basic "], r"(?i)\bbasic[ \t]+[\w.@-]{2,40}:([^\s'`\x22]{4,64})";
     Shaped "a password in an address", ["@"], r#"(?:^|[\s/:"'=])[\w.-]{2,32}:([^\s:@/"'`]{6,64})@\w"#;
@@ -45,7 +50,7 @@ super::patterns! { RULES:
     Given "a password in a command", ["alias set"], r"\bmc(?:li)?[ \t]+alias[ \t]+set[ \t]+\S+[ \t]+\S+[ \t]+\S+[ \t]+";
     Mixed "a key in code", ["keyspec(", "fernet(", "aesgcm(", "aes.new(", "hmac.new(", "createhmac(", "jwt."], r#"(?i)(?:keyspec|fernet|aesgcm|aes\.new|hmac\.new|createhmac\([^,()\n]+,|jwt\.(?:sign|encode|decode|verify)\([^,\n]+,)\(?[ \t]*b?["']([^"'\n]{8,200})["']"#;
     Given "a password in a command", ["snmp"], r"\bsnmp\w+\b[ -{}~\t]{0,160}?[ \t]-[AX][ \t]+";
-    Loose "a password in a command", ["netsh", "-passwd ", "openssl passwd", "mkpasswd", "obscure ", "setairport"], r"(?i)(?:\bnetsh\b[^\n]{0,160}?\bkey=|-setairportnetwork[ \t]+\S+[ \t]+\S+[ \t]+|-passwd[ \t]+/\S+[ \t]+|\b(?:openssl passwd|mkpasswd|obscure)(?:[ \t]+-\S+)*[ \t]+)";
+    Loose "a password in a command", ["netsh", "-passwd ", "openssl passwd", "mkpasswd", "obscure ", "setairport"], r"(?i)(?:\bnetsh\b[^\n]{0,160}?\bkey=|-setairportnetwork[ \t]+\S+[ \t]+\S+[ \t]+|-passwd[ \t]+/\S+[ \t]+|\b(?:openssl passwd|mkpasswd|obscure)(?:[ \t]+-\S+(?:[ \t]+sha-?\d+)?)*[ \t]+)";
     Loose "a password of a network device", ["username", "enable", "-server key", "key-string", "chap password"], r"(?im)(?:^|[ \t])(?:username[ \t]+\S+[ \t]+(?:privilege[ \t]+\d+[ \t]+)?(?:secret|password)|enable[ \t]+(?:secret|password)|(?:tacacs|radius)-server[ \t]+(?:host[ \t]+\S+[ \t]+)?key|(?:ppp )?chap password|key-string)[ \t]+(?:[05][ \t]+)?";
     Spot "a pre-shared key", ["psk", "eap", "xauth"], r#":[ \t]*(?:PSK|EAP|XAUTH|NTLM)[ \t]+["']([^"'\n]{4,128})["']"#;
     Mixed "a password in a list of users", ["chpasswd:"], r"(?i)chpasswd:\s*\n\s*(?:list|users):\s*\|?\s*\n\s*[\w-]+:(\S{4,64})";
@@ -84,7 +89,7 @@ super::patterns! { RULES:
     Given "a password in a command", ["7z", "rar ", "unrar", "7za"], r"\b(?:7z[ar]?|(?:un)?rar)[ \t]+[a-z]\b[ -{}~\t]{0,200}?[ \t]-h?p";
     Given "a password in a command", ["ssh-keygen"], r"\bssh-keygen\b[ -{}~\t]{0,200}?[ \t]-[NP][ \t]+";
     Given "a password in a command", ["lftp", "ncftp"], r#"\blftp\b[ -{}~\t]{0,100}?[ \t](?:-u|--user)[ \t]+["']?[^\s,"']+,"#;
-    Spot "a password in a command", ["chpasswd", "sudo -s", "--stdin", "cryptsetup", "password-stdin", "with-token"], r#"(?i)\b(?:echo|printf)[ \t]+(?:-n[ \t]+)?(?:["']?%s(?:\\n)?["']?[ \t]+)?["']?(?:[\w.-]+:)?([^\s"'|]{4,})["']?[ \t]*\|[^\n|]*?(?:chpasswd|sudo -S|--stdin|password-stdin|cryptsetup|with-token)"#;
+    Spot "a password in a command", ["chpasswd", "sudo -s", "--stdin", "cryptsetup", "password-stdin", "with-token", "kinit", "passphrase-fd", "keepassxc-cli", "realm join", "adcli", "hdiutil", "load-key"], r#"(?i)\b(?:echo|printf)[ \t]+(?:-n[ \t]+)?(?:["']?%s(?:\\n)?["']?[ \t]+)?["']?(?:[\w.-]+:)?([^\s"'|]{4,})["']?[ \t]*\|[^\n|]*?(?:chpasswd|sudo -S|--stdin|password-stdin|cryptsetup|with-token|kinit|passphrase-fd|keepassxc-cli|realm join|adcli|hdiutil|load-key)"#;
     Given "a password in a command", ["from-literal"], r#"(?i)--from-literal[= ]["']?[\w.-]*(?:pass\w*|pwd|secret|token|key|cred\w*)[\w.-]*="#;
     Given "a password in a command", ["securestring", "pscredential", "networkcredential"], r#"(?i)(?:ConvertTo-SecureString[ \t]+(?:-String[ \t]+|-AsPlainText[ \t]+|-Force[ \t]+)*|NetworkCredential\([ \t]*"[^"\n]*"[ \t]*,[ \t]*)"#;
     Token "a token in a command", ["vault login", "authtoken", "auth token", "setx", "gh secret", "auth:token", "token set", "login --token", "wandb login"], r"(?i)\b(?:vault login(?: token=)?|authtoken|add-authtoken|auth:token|wandb login|setx[ \t]+\w*(?:token|key|secret|password)\w*)[ \t]+";

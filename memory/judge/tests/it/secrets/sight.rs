@@ -40,6 +40,13 @@ pub(crate) const FORMS: &[&str] = &[
     "net use X: \\\\h\\s ⟦7K{d2}ga3FS3urjhdj⟧ /user:lena /persistent:yes",
     "echo -n ⟦spar#BbTNm9⟧ | adcli join acme.dev",
     "Authorization: Basic lena:⟦ymbqu{d1}qjzg0o8w⟧",
+    "echo \"⟦violin.{d4}⟧\" | keepassxc-cli open x.kdbx",
+    "java -jar jenkins-cli.jar -auth eva:⟦Comet{d3}⟧ build x",
+    "cvs -d :pserver:lena:⟦violin{d3}⟧@h:/r co x",
+    "WiFi.begin(\"Home\", \"⟦glacier{d3}⟧\");",
+    "rootpw --plaintext ⟦orchid{d3}⟧",
+    "mkpasswd -m sha-512 ⟦biscuit.orchid{d2}⟧",
+    "bw login lena@acme.dev ⟦sparrow.{d4}⟧",
     "token: >-\n  ⟦aB1{n36}⟧",
 ];
 
