@@ -198,6 +198,10 @@ impl Findings {
                     parts.flat_map(|part| self.words(part, source)).collect();
                 let text = joined(&words);
                 self.input(node, source, &text, level);
+                // The grammar ends the word at an empty text; a shell does not.
+                if doubt::goes_on(source, node.end_byte()) {
+                    self.hide("it does not parse as plain shell");
+                }
             }
             kind if WORD_KINDS.contains(&kind) && !is_inside_word(node) && !is_target(node) => {
                 for word in self.words(node, source) {

@@ -56,6 +56,12 @@ fn is_sign_of_shell(c: char) -> bool {
     c.is_control() || "$`{}()|&;<>*?[]\\\"'".contains(c)
 }
 
+/// Whether a word goes on behind a place of a line.
+pub(super) fn goes_on(source: &str, end: usize) -> bool {
+    let next = source.get(end..).and_then(|rest| rest.chars().next());
+    next.is_some_and(|next| !next.is_whitespace() && !";&|<>()`".contains(next))
+}
+
 /// The programs that get words by what they are sent: nobody knows which.
 pub(super) fn with_what_is_sent(listed: &[ProgramCall]) -> Vec<ProgramCall> {
     let is_sender = |call: &&ProgramCall| {
