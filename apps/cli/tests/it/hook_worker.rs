@@ -273,6 +273,7 @@ fn x1_l5_27_what_it_cost_is_shown_apart_and_stays_within_the_budget() {
     // What was not reviewed is reviewed when there is a budget again.
     std::fs::write(desk.files.home().join(".everfold/settings.json"), "{}").unwrap();
     hook(&desk, "SessionEnd");
+    wait_for("the second review", || desk.server().requests().len() > 1);
     no_worker(&desk);
     assert_eq!(desk.server().requests().len(), 2);
 }
