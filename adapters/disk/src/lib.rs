@@ -7,6 +7,7 @@
 //! - [`read_regular`]: a file of bounded size, and nothing but a file.
 //! - [`retention`]: sessions that nobody has touched for long.
 //! - [`session_files`]: all that belongs to one.
+//! - [`DirectoryWatch`]: whether anything changed in a directory.
 //! - [`DiskFiles`], [`DiskTranscripts`] and [`DiskSpending`]: the ports of the kernel.
 //!
 //! What is ours (transcripts, memories, spills, locks) is made with 0600 in
@@ -28,6 +29,7 @@ mod root;
 pub mod session_files;
 mod spending;
 mod transcripts;
+mod watch;
 
 pub use error::Error;
 pub use files::DiskFiles;
@@ -37,3 +39,4 @@ pub use regular::{open_regular, read_regular, read_regular_text};
 pub use root::{EntryKind, HeldFile, Root, RootEntry};
 pub use spending::DiskSpending;
 pub use transcripts::DiskTranscripts;
+pub use watch::DirectoryWatch;

@@ -100,14 +100,14 @@ impl Directory {
         let sense = |table: &'static WordTable| {
             let query = QueryVector::of(table as &dyn Embedder, text)?;
             let memories = self.memories.iter().map(|one| Some(&one.vectors)).collect();
-            Some(Sense { weight: TABLE_WEIGHT, query, memories })
+            Some(Sense::of_all(TABLE_WEIGHT, query, memories))
         };
         let by_model = |model: &'static dyn Embedder| {
             let query = QueryVector::of(model, text)?;
             let vectors = |one: &MemoryText| Vectors::of(model, &one.document());
             let memories = self.memories.iter();
             let memories = memories.map(|one| Some(one.by_model.get_or_init(|| vectors(one))));
-            Some(Sense { weight: MODEL_WEIGHT, query, memories: memories.collect() })
+            Some(Sense::of_all(MODEL_WEIGHT, query, memories.collect()))
         };
         let model = crate::model::get().filter(|_| reading == Reading::Model);
         let senses: Vec<Sense<'_>> =

@@ -34,5 +34,5 @@ pub use table::WordTable;
 pub use text::stems;
 pub use tuning::{MODEL_WEIGHT, TABLE_WEIGHT, Tuning};
 pub use usefulness::was_used;
-pub use vectors::{Embedder, QueryVector, Sense, Vectors, WordVector, passages};
+pub use vectors::{Embedder, PassageSum, QueryVector, Sense, Vectors, WordVector, passages};
 pub use words::{Counter, WORDS_FORM, Words};

@@ -6,16 +6,15 @@
 //! the part that is about the matter. They are made once and kept
 //! ([`Vectors`]); a query is one vector, made when it is asked.
 
+mod passage_sum;
+
 use crate::rank::Document;
+pub use passage_sum::PassageSum;
 
 /// Bytes of a body that make one passage: about what a sentence model reads.
 const PASSAGE_BYTES: usize = 800;
 /// Most passages of one memory; what comes later is found by its words.
 const MAX_PASSAGES: usize = 16;
-/// So many passages have half of what they have in common taken out.
-const FEW: f32 = 4.0;
-/// Of so many passages the sum fits into 16 bits, which adds up twice as fast.
-const SMALL_SUM: usize = 256;
 /// What a length of one is kept as.
 const UNIT: f32 = 127.0;
 const UNIT_SQUARED: f64 = 16_129.0;
@@ -245,14 +244,23 @@ pub struct Sense<'a> {
     pub query: QueryVector,
     /// The memories, in the order of the documents; none where it is not made yet.
     pub memories: Vec<Option<&'a Vectors>>,
+    /// All passages of the place where these memories are.
+    pub sum: PassageSum,
 }
 
-impl Sense<'_> {
+impl<'a> Sense<'a> {
+    /// A reading of memories that are all there are.
+    #[must_use]
+    pub fn of_all(weight: f64, query: QueryVector, memories: Vec<Option<&'a Vectors>>) -> Self {
+        let sum = PassageSum::of(memories.iter().copied().flatten());
+        Self { weight, query, memories, sum }
+    }
+
     /// How alike the query and each memory are, from 0 to 1, by the passage that
     /// is nearest. What all memories have in common is taken out as far as
     /// `common` says: among memories of one project it tells nothing.
     pub(crate) fn likenesses(&self, common: f32, weight: impl Fn(&str) -> f64) -> Vec<f64> {
-        let mean = self.mean(common);
+        let mean = self.sum.mean(common);
         let mut query = self.query.weighed(weight);
         query.iter_mut().zip(&mean).for_each(|(value, mean)| *value -= mean);
         let length = length(&query);
@@ -280,27 +288,6 @@ impl Sense<'_> {
             .iter()
             .map(|one| one.as_ref().filter(fits).map_or(0.0, |one| best(one)))
             .collect()
-    }
-
-    /// The mean of all passages, as far as it is taken out. What a few have in
-    /// common may be all that they say.
-    fn mean(&self, common: f32) -> Vec<f32> {
-        let dims = self.query.values.len();
-        let (mut sum, mut part) = (vec![0_i32; dims], vec![0_i16; dims]);
-        let mut count = 0.0_f32;
-        let all = self.memories.iter().flatten().filter(|vectors| vectors.dims == dims);
-        let mut all = all.flat_map(|vectors| vectors.values.chunks_exact(dims.max(1))).peekable();
-        while all.peek().is_some() {
-            for passage in all.by_ref().take(SMALL_SUM) {
-                part.iter_mut().zip(passage).for_each(|(sum, value)| *sum += i16::from(*value));
-                count += 1.0;
-            }
-            sum.iter_mut().zip(&part).for_each(|(sum, value)| *sum += i32::from(*value));
-            part.fill(0);
-        }
-        #[expect(clippy::cast_precision_loss, reason = "far below 2^24 passages")]
-        let mean = |sum: &i32| *sum as f32 / UNIT / (count + FEW) * common;
-        sum.iter().map(mean).collect()
     }
 }
 

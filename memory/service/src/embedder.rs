@@ -6,9 +6,10 @@
 //! ready in the background, and words serve meanwhile.
 
 use everfold_kernel::ports::Urgency;
-use everfold_memory_recall::{Embedder, QueryVector, Sense, TABLE_WEIGHT, Vectors, WordTable};
+use everfold_memory_recall::{
+    Embedder, PassageSum, QueryVector, Sense, TABLE_WEIGHT, Vectors, WordTable,
+};
 use everfold_memory_store::Notice;
-use everfold_memory_store::catalogue::Catalogue;
 use std::sync::Arc;
 
 /// Something that reads memories by meaning.
@@ -72,22 +73,22 @@ impl Reading {
         Self::table().into_iter().chain(embedders.iter().filter_map(ready)).collect()
     }
 
-    /// How a text reads beside these catalogues, one behind the other; `keep`
-    /// says of which cards.
-    pub(crate) fn sense<'a>(
-        &self,
-        text: &str,
-        vectors: Vec<Option<&'a Vectors>>,
-    ) -> Option<Sense<'a>> {
-        if vectors.iter().all(Option::is_none) {
+    /// How a text reads beside these memories.
+    pub(crate) fn sense<'a>(&self, text: &str, read: &ReadMemories<'a>) -> Option<Sense<'a>> {
+        if read.vectors.iter().all(Option::is_none) {
             return None;
         }
         let query = QueryVector::of(&*self.embedder, text)?;
-        Some(Sense { weight: self.weight, query, memories: vectors })
+        let ReadMemories { vectors: memories, sum } = read.clone();
+        Some(Sense { weight: self.weight, query, memories, sum })
     }
+}
 
-    /// The vectors of a catalogue, in the order of its cards.
-    pub(crate) fn vectors<'a>(&self, catalogue: &'a Catalogue) -> Vec<Option<&'a Vectors>> {
-        catalogue.vectors(&*self.embedder)
-    }
+/// Memories of several catalogues, one behind the other, as an embedder reads
+/// them.
+#[derive(Clone, Default)]
+pub(crate) struct ReadMemories<'a> {
+    pub(crate) vectors: Vec<Option<&'a Vectors>>,
+    /// What the catalogues have, of which some memories may be left out here.
+    pub(crate) sum: PassageSum,
 }

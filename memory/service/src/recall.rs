@@ -5,7 +5,7 @@
 //! ask reads only what has changed.
 
 use crate::Service;
-use crate::embedder::{Pace, Reading};
+use crate::embedder::{Pace, ReadMemories, Reading};
 use everfold_kernel::limits::RecallLimits;
 use everfold_kernel::ports::{
     MemoryError, MemoryScope, QueryKind, RecallHit, RecallQuery, RecallReason, RecallTier,
@@ -16,7 +16,7 @@ use everfold_kernel::{Attachment, Timestamp};
 use everfold_memory_file::MemoryType;
 use everfold_memory_judge::words;
 use everfold_memory_recall::inject::{self, NamedMemory, ShownMemory};
-use everfold_memory_recall::{Hit, PromptPart, Ranking, RecallPrompt, Sense, Vectors};
+use everfold_memory_recall::{Hit, PromptPart, Ranking, RecallPrompt, Sense};
 use everfold_memory_store::TopicPath;
 use everfold_memory_store::catalogue::{Card, Catalogue, Patience, known_tokens, rank_cards};
 use std::collections::{BTreeMap, BTreeSet};
@@ -49,33 +49,29 @@ struct Placed<'a> {
 /// Cards of several places, and how each is read by meaning.
 struct PlacedCards<'a> {
     placed: Vec<Placed<'a>>,
-    readings: Vec<(Reading, Vec<Option<&'a Vectors>>)>,
+    readings: Vec<(Reading, ReadMemories<'a>)>,
 }
 
 impl<'a> PlacedCards<'a> {
     fn new(readings: Vec<Reading>) -> Self {
-        let readings = readings.into_iter().map(|reading| (reading, Vec::new())).collect();
-        Self { placed: Vec::new(), readings }
+        let readings = readings.into_iter().map(|reading| (reading, ReadMemories::default()));
+        Self { placed: Vec::new(), readings: readings.collect() }
     }
 
     /// Adds the cards of a catalogue that have a place.
     fn add(&mut self, catalogue: &'a Catalogue, place: impl Fn(&'a Card) -> Option<Placed<'a>>) {
-        let own: Vec<_> =
-            self.readings.iter().map(|(reading, _)| reading.vectors(catalogue)).collect();
-        for (at, card) in catalogue.cards().iter().enumerate() {
-            let Some(one) = place(card) else { continue };
-            self.placed.push(one);
-            for ((_, all), vectors) in self.readings.iter_mut().zip(&own) {
-                all.push(vectors.get(at).copied().flatten());
-            }
+        let places: Vec<Option<Placed<'a>>> = catalogue.cards().iter().map(place).collect();
+        for (reading, all) in &mut self.readings {
+            let (vectors, sum) = catalogue.vectors(&*reading.embedder);
+            let own = vectors.into_iter().zip(&places).filter(|(_, place)| place.is_some());
+            all.vectors.extend(own.map(|(vectors, _)| vectors));
+            all.sum.add(&sum);
         }
+        self.placed.extend(places.into_iter().flatten());
     }
 
     fn senses(&self, text: &str) -> Vec<Sense<'a>> {
-        let sense = |(reading, vectors): &(Reading, Vec<Option<&'a Vectors>>)| {
-            reading.sense(text, vectors.clone())
-        };
-        self.readings.iter().filter_map(sense).collect()
+        self.readings.iter().filter_map(|(reading, all)| reading.sense(text, all)).collect()
     }
 }
 

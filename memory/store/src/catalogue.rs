@@ -3,7 +3,8 @@
 //! A card for each file: what it says of itself, and its words. Each look
 //! compares number, size and times of every file with its card, and reads only
 //! what is new or has changed. So a look at 10,000 files takes as long as
-//! listing them. The cards are kept beside the store, or in the cache where we
+//! listing them, and in a process that stays even that is needed only where
+//! something happened ([`DirectoryWatch`]). The cards are kept beside the store, or in the cache where we
 //! do not write, in one file that anybody may delete: it is checked, never
 //! believed where a file differs, and made anew where it is damaged.
 //!
@@ -11,34 +12,30 @@
 //! asks says how long ([`Patience`]); the newest files are read first, and the
 //! others by whoever nobody waits for.
 
+mod card;
 mod card_file;
 mod file_mark;
 mod folder;
 mod rank;
 mod vector_shelf;
 
+pub use card::Card;
 pub use rank::{known_tokens, rank_cards};
 
-use crate::journal::nanoseconds;
-use crate::likeness::{Note, sketch};
-use crate::path::{OWN_DIR, TopicPath};
-use crate::shelf::{self, Shelved};
-use crate::store::TopicHead;
+use crate::likeness::Note;
+use crate::path::OWN_DIR;
+use crate::shelf;
+use card::{Notes, card};
+use everfold_disk::DirectoryWatch;
 use everfold_kernel::limits::RecallLimits;
-use everfold_memory_file::frontmatter::Basis;
-use everfold_memory_file::{Frontmatter, Memory, MemoryType};
-use everfold_memory_recall::{Counter, Document, Words};
+use everfold_memory_recall::Counter;
 use file_mark::{Mark, look, share_out};
 use folder::Folders;
-use jiff::Timestamp;
-use jiff::civil::Date;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 use vector_shelf::VectorShelf;
 
-/// A file this much older than the look at it cannot change unseen.
-const COARSE_NS: u64 = 2_000_000_000;
 /// From how many new cards on they are written in any case.
 const MANY: usize = 16;
 /// Up to how many cards writing them all costs nothing.
@@ -64,87 +61,6 @@ pub struct Look {
     pub left: usize,
 }
 
-/// What is known of one memory.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Card {
-    /// Its path from the top of the directory, with `/`.
-    pub path: String,
-    /// When the file was last written.
-    pub modified: Timestamp,
-    /// Its name, if it has one.
-    pub name: Option<String>,
-    /// Its description, if it has one.
-    pub description: Option<String>,
-    pub kind: Option<MemoryType>,
-    /// The day it was learned.
-    pub date: Option<Date>,
-    /// How sure it is.
-    pub basis: Option<Basis>,
-    /// The branch that it holds for, if only there.
-    pub branch: Option<String>,
-    /// The worktree that it holds for, if only there.
-    pub worktree: Option<String>,
-    mark: Mark,
-    is_sure: bool,
-    words: Words,
-}
-
-impl Card {
-    /// The memory as it stands in a list, as far as it is known.
-    #[must_use]
-    pub fn head(&self) -> TopicHead {
-        let front = Frontmatter {
-            name: self.name.clone(),
-            description: self.description.clone(),
-            kind: self.kind,
-            date: self.date,
-            basis: self.basis,
-            branch: self.branch.clone(),
-            worktree: self.worktree.clone(),
-            ..Frontmatter::default()
-        };
-        let path = TopicPath::found(self.path.clone());
-        TopicHead { path, bytes: self.mark.bytes, modified: self.modified, front, fault: None }
-    }
-
-    /// What would be known of a memory that is not a file yet.
-    #[must_use]
-    pub fn of_text(path: &str, text: &str, modified: Timestamp) -> Self {
-        let memory = Memory::parse(text);
-        let front = memory.front;
-        let document = Document {
-            name: front.name.as_deref().unwrap_or(path),
-            description: front.description.as_deref().unwrap_or_default(),
-            body: memory.body,
-            ..Document::default()
-        };
-        Self {
-            words: Counter::default().count(&document),
-            path: path.to_owned(),
-            modified,
-            name: front.name,
-            description: front.description,
-            kind: front.kind,
-            date: front.date,
-            basis: front.basis,
-            branch: front.branch,
-            worktree: front.worktree,
-            mark: Mark::default(),
-            is_sure: false,
-        }
-    }
-
-    fn document(&self, used: u32) -> Document<'_> {
-        Document {
-            name: self.name.as_deref().unwrap_or(&self.path),
-            description: self.description.as_deref().unwrap_or_default(),
-            modified: Some(self.modified),
-            used,
-            ..Document::default()
-        }
-    }
-}
-
 /// The cards of a directory.
 pub struct Catalogue {
     dir: PathBuf,
@@ -156,12 +72,17 @@ pub struct Catalogue {
     /// is listed so again, and nothing has to be sorted.
     order: Vec<usize>,
     kept: Kept,
+    /// Tells whether the cards still hold, where each file has one.
+    watch: Option<DirectoryWatch>,
     /// Lines of a file in which its frontmatter is looked for (R2).
     head_lines: usize,
     /// What the last looks found changed, for whoever looks for near-copies.
     changed: Vec<Note>,
     vectors: Vec<VectorShelf>,
 }
+
+/// The files of a directory, as they are.
+type Listed = Vec<(String, Mark)>;
 
 /// Whether there may be cards in a file that was not read yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -194,6 +115,7 @@ impl Catalogue {
             edition: 0,
             order: Vec::new(),
             kept: Kept::Unread,
+            watch: None,
             head_lines: RecallLimits::default().head_lines,
             changed: Vec::new(),
             vectors: Vec::new(),
@@ -218,8 +140,13 @@ impl Catalogue {
     /// # Errors
     /// If the directory cannot be listed. A file that cannot be read has no card.
     pub fn refresh(&mut self, patience: Patience) -> io::Result<Look> {
-        let listed = self.look_and_read()?;
+        if self.watch.as_ref().is_some_and(DirectoryWatch::is_quiet) {
+            return Ok(Look::default());
+        }
+        self.watch = None;
+        let (listed, watch) = self.look_and_read()?;
         if self.is_as_before(&listed) {
+            self.watch = watch;
             return Ok(Look::default());
         }
         self.edition += 1;
@@ -229,6 +156,7 @@ impl Catalogue {
         // Which card is whose can be told where each file has one.
         self.order.clear();
         if self.cards.len() == places.len() {
+            self.watch = watch;
             self.order.resize(places.len(), 0);
             for (card, place) in places.into_iter().enumerate() {
                 if let Some(order) = self.order.get_mut(place) {
@@ -251,7 +179,7 @@ impl Catalogue {
     }
 
     /// Takes what is as it was, and reads the rest.
-    fn compare(&mut self, listed: Vec<(String, Mark)>, patience: Patience) -> Look {
+    fn compare(&mut self, listed: Listed, patience: Patience) -> Look {
         let mut old = std::mem::take(&mut self.cards).into_iter().peekable();
         let mut fresh = Vec::new();
         for (path, mark) in listed {
@@ -267,7 +195,7 @@ impl Catalogue {
         self.read(fresh, patience)
     }
 
-    fn read(&mut self, mut fresh: Vec<(String, Mark)>, patience: Patience) -> Look {
+    fn read(&mut self, mut fresh: Listed, patience: Patience) -> Look {
         let started = Instant::now();
         if fresh.len() > AT_ONCE && patience != Patience::Whole {
             fresh.sort_by_key(|(_, mark)| std::cmp::Reverse(mark.modified));
@@ -302,19 +230,22 @@ impl Catalogue {
         Look { read, left: fresh.len() - read }
     }
 
-    /// Looks at every file. Cards that are kept are read meanwhile.
-    fn look_and_read(&mut self) -> io::Result<Vec<(String, Mark)>> {
+    /// Looks at every file. Cards that are kept are read meanwhile. Who looks a
+    /// second time may do so again, and has the files watched.
+    fn look_and_read(&mut self) -> io::Result<(Listed, Option<DirectoryWatch>)> {
         if std::mem::replace(&mut self.kept, Kept::Read) == Kept::Read {
-            return Ok(look(shelf::list(&self.dir)?));
+            let mut watch = DirectoryWatch::default();
+            let files = shelf::list(&self.dir, |folder| watch.add(folder))?;
+            return Ok((look(files), Some(watch)));
         }
         let (dir, folders, lines) = (self.dir.as_path(), &self.folders, self.head_lines);
         let (cards, listed) = std::thread::scope(|scope| {
             let cards = scope.spawn(|| card_file::read(folders, lines));
-            let listed = shelf::list(dir).map(look);
+            let listed = shelf::list(dir, |_| ()).map(look);
             (cards.join().ok().flatten(), listed)
         });
         self.cards = cards.unwrap_or_default();
-        listed
+        Ok((listed?, None))
     }
 
     /// Writes the cards, if that is worth it after such a look: one that left
@@ -330,55 +261,6 @@ impl Catalogue {
             let _ = card_file::write(&self.folders, &self.cards, self.head_lines);
         }
     }
-}
-
-/// Whether it is noted what memories are about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Notes {
-    Taken,
-    Left,
-}
-
-fn card(
-    dir: &Path,
-    path: &str,
-    mark: Mark,
-    (notes, head_lines): (Notes, usize),
-    counter: &mut Counter,
-) -> Option<(Card, Option<Note>)> {
-    let looked = nanoseconds(Some(SystemTime::now()));
-    let memory: Shelved = shelf::read(dir, path, head_lines)?;
-    let Frontmatter { name, description, kind, date, basis, branch, worktree, .. } =
-        memory.front.clone();
-    let document = Document {
-        name: name.as_deref().unwrap_or(path),
-        description: description.as_deref().unwrap_or_default(),
-        body: memory.body(),
-        ..Document::default()
-    };
-    let words = counter.count(&document);
-    let newest = mark.modified.max(mark.changed);
-    let note = || Note {
-        path: path.to_owned(),
-        seen: (mark.bytes, mark.modified),
-        sketch: Some(sketch::of_memory(&memory.text)),
-    };
-    let note = (notes == Notes::Taken).then(note);
-    let card = Card {
-        path: path.to_owned(),
-        modified: memory.modified,
-        mark,
-        is_sure: newest != 0 && newest.saturating_add(COARSE_NS) < looked,
-        name,
-        description,
-        kind,
-        date,
-        basis,
-        branch,
-        worktree,
-        words,
-    };
-    Some((card, note))
 }
 
 /// What stands at these places, each of which is there once.

@@ -85,25 +85,30 @@ fn quick(yaml: &str) -> Option<Frontmatter> {
 /// # Errors
 /// If the directory cannot be listed. A file that cannot be read is left out.
 pub fn shelf(dir: &Path) -> io::Result<Vec<Shelved>> {
-    let mut paths: Vec<String> = list(dir)?.into_iter().map(|(path, _)| path).collect();
+    let mut paths: Vec<String> = list(dir, |_| ())?.into_iter().map(|(path, _)| path).collect();
     paths.sort_unstable();
     let lines = RecallLimits::default().head_lines;
     Ok(paths.iter().filter_map(|path| read(dir, path, lines)).collect())
 }
 
 /// The memories of a directory, unread: their paths from its top, and entries.
-pub(crate) fn list(dir: &Path) -> io::Result<Vec<(String, DirEntry)>> {
+/// Each folder is told of before it is looked into.
+pub(crate) fn list(
+    dir: &Path,
+    mut enter: impl FnMut(&Path),
+) -> io::Result<Vec<(String, DirEntry)>> {
     let mut found = Vec::new();
-    walk(dir, "", 0, &mut found)?;
+    walk(dir, ("", 0), &mut found, &mut enter)?;
     Ok(found)
 }
 
 fn walk(
     dir: &Path,
-    prefix: &str,
-    depth: usize,
+    (prefix, depth): (&str, usize),
     found: &mut Vec<(String, DirEntry)>,
+    enter: &mut impl FnMut(&Path),
 ) -> io::Result<()> {
+    enter(dir);
     let mut folders = Vec::new();
     let mut files = Vec::new();
     let (mut has_index, mut has_history) = (false, false);
@@ -136,7 +141,8 @@ fn walk(
             continue;
         }
         // One folder that is closed or gone must not hide the others.
-        let _ = walk(&dir.join(&name), &format!("{prefix}{name}/"), depth + 1, found);
+        let place = (&*format!("{prefix}{name}/"), depth + 1);
+        let _ = walk(&dir.join(&name), place, found, enter);
     }
     found.truncate(MAX_FILES);
     Ok(())

@@ -29,7 +29,7 @@ impl<'a> Shelf<'a> {
         let known: Vec<_> = self.documents.iter().map(|(one, words)| (*one, words)).collect();
         let query = QueryVector::of(WordTable::get().unwrap(), text);
         let memories: Vec<_> = self.vectors.iter().map(Some).collect();
-        let sense = query.map(|query| Sense { weight: TABLE_WEIGHT, query, memories });
+        let sense = query.map(|query| Sense::of_all(TABLE_WEIGHT, query, memories));
         let senses: Vec<_> = sense.into_iter().collect();
         rank_known(&RecallPrompt::from(text), &known, &senses, None, &Tuning::default())
     }

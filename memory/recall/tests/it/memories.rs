@@ -102,11 +102,8 @@ fn ranked(query: &str) -> Ranking {
     let words: Vec<Words> = documents.iter().map(|one| counter.count(one)).collect();
     let vectors: Vec<Vectors> = documents.iter().map(|one| Vectors::of(table, one)).collect();
     let known: Vec<(Document<'_>, &Words)> = documents.into_iter().zip(&words).collect();
-    let sense = QueryVector::of(table, query).map(|query| Sense {
-        weight: TABLE_WEIGHT,
-        query,
-        memories: vectors.iter().map(Some).collect(),
-    });
+    let sense = QueryVector::of(table, query)
+        .map(|query| Sense::of_all(TABLE_WEIGHT, query, vectors.iter().map(Some).collect()));
     let senses: Vec<Sense<'_>> = sense.into_iter().collect();
     rank_known(&query.into(), &known, &senses, None, &Tuning::default())
 }

@@ -1,6 +1,6 @@
 //! Looking at every file of a directory, unread: by what each is known again.
 
-use super::nanoseconds;
+use crate::journal::nanoseconds;
 use std::fs::{DirEntry, Metadata};
 
 /// Files that are worth a thread of their own.

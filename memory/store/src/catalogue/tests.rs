@@ -1,5 +1,7 @@
 use super::*;
+use jiff::Timestamp;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 fn write(dir: &Path, name: &str, text: &str) {
     let path = dir.join(name);
@@ -50,6 +52,31 @@ fn r9_cards_are_kept_and_files_that_differ_are_read_again() {
     assert_eq!(second.cards().len(), 41);
     assert_eq!(found(&second, "Thursday"), ["deploy.md"]);
     assert_eq!(found(&second, "coffee"), ["sub/new.md"]);
+}
+
+#[test]
+fn r16_what_changes_below_a_watched_directory_is_seen_at_once() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), "a.md", &memory("tea", "black"));
+    write(dir.path(), "sub/b.md", &memory("coffee", "white"));
+    let mut catalogue = Catalogue::open(dir.path(), None);
+    let mut read = || {
+        let look = catalogue.refresh(Patience::Whole).unwrap();
+        (look.read, catalogue.cards().len())
+    };
+    assert_eq!(read(), (2, 2));
+    read();
+    read();
+    write(dir.path(), "sub/b.md", &memory("coffee", "brown"));
+    // Files of this moment are read again, as they may change within a tick.
+    assert!(read().0 >= 1, "of the same size, in a folder");
+    std::fs::create_dir(dir.path().join("new")).unwrap();
+    assert_eq!(read().1, 2);
+    read();
+    write(dir.path(), "new/c.md", &memory("milk", "cold"));
+    assert_eq!(read().1, 3);
+    std::fs::remove_dir_all(dir.path().join("sub")).unwrap();
+    assert_eq!(read().1, 2);
 }
 
 #[test]
@@ -242,11 +269,11 @@ fn r14_vectors_are_made_once_for_each_embedder_and_kept() {
     };
     let mut first = looked();
     assert_eq!(first.find_vectors(&embedder), 3);
-    assert!(first.vectors(&*embedder).iter().all(Option::is_none), "words serve");
+    assert!(first.vectors(&*embedder).0.iter().all(Option::is_none), "words serve");
     assert_eq!(first.make_vectors(&embedder, Some(Instant::now())), 3, "there is no time");
     assert_eq!(first.make_vectors(&embedder, None), 0);
     let passages = 2; // what each is about, and the same with its body
-    let found = first.vectors(&*embedder).iter().flatten().count();
+    let found = first.vectors(&*embedder).0.iter().flatten().count();
     assert_eq!((asked(), found), (3 * passages, 3));
 
     let mut again = looked();

@@ -10,7 +10,7 @@ use super::{Card, Catalogue};
 use crate::checksum::sum;
 use crate::journal::ContentId;
 use crate::shelf;
-use everfold_memory_recall::{Document, Embedder, Vectors};
+use everfold_memory_recall::{Document, Embedder, PassageSum, Vectors};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -26,6 +26,7 @@ pub(super) struct VectorShelf {
     known: Vec<(u64, Vectors)>,
     /// For each card its place among them.
     places: Vec<Option<usize>>,
+    sum: PassageSum,
     /// The edition of the cards that the places are of: to find them takes longer
     /// than a query.
     edition: Option<u64>,
@@ -44,7 +45,8 @@ impl VectorShelf {
                 Vec::new()
             }),
         };
-        Self { embedder: Arc::clone(embedder), known, places: Vec::new(), edition: None }
+        let (embedder, sum) = (Arc::clone(embedder), PassageSum::default());
+        Self { embedder, known, places: Vec::new(), sum, edition: None }
     }
 
     /// Finds the vector of each card.
@@ -54,6 +56,13 @@ impl VectorShelf {
         }
         let place = |card: &Card| self.known.binary_search_by_key(&key(card), |one| one.0).ok();
         self.places = cards.iter().map(place).collect();
+        self.sum = PassageSum::of(self.found().flatten());
+    }
+
+    /// The vectors of each card.
+    fn found(&self) -> impl Iterator<Item = Option<&Vectors>> {
+        let of = |place: &Option<usize>| place.and_then(|at| self.known.get(at)).map(|one| &one.1);
+        self.places.iter().map(of)
     }
 
     fn write(&self, folders: &Folders) {
@@ -121,13 +130,12 @@ impl Catalogue {
         kept.places.iter().filter(|place| place.is_none()).count()
     }
 
-    /// The vectors that were found, in the order of the cards.
+    /// The vectors that were found, in the order of the cards, and their sum.
     #[must_use]
-    pub fn vectors(&self, embedder: &dyn Embedder) -> Vec<Option<&Vectors>> {
+    pub fn vectors(&self, embedder: &dyn Embedder) -> (Vec<Option<&Vectors>>, PassageSum) {
         let kept = self.vectors.iter().find(|kept| kept.embedder.id() == embedder.id());
-        let Some(kept) = kept else { return vec![None; self.cards.len()] };
-        let of = |place: &Option<usize>| place.and_then(|at| kept.known.get(at)).map(|one| &one.1);
-        kept.places.iter().map(of).collect()
+        let nothing = || (vec![None; self.cards.len()], PassageSum::default());
+        kept.map_or_else(nothing, |kept| (kept.found().collect(), kept.sum.clone()))
     }
 
     /// Makes the vectors that are missing, until a time comes, and keeps them.
