@@ -1,12 +1,13 @@
 //! Agent: work is handed to another agent (L7.4).
 
+use crate::built_in::BuiltIn;
 use crate::delegation::{AgentIdentity, Finished, Order, StartError, Started};
 use crate::failure::Failure;
 use crate::input::{self, Filled, InputError};
 use crate::outcome::{BackgroundWork, ToolOutcome};
-use crate::{Access, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec, schema};
+use crate::{ToolCall, ToolContext, ToolOutput};
 use everfold_kernel::limits::AgentLimits;
-use everfold_kernel::ports::{AgentName, BoxFuture, PostError};
+use everfold_kernel::ports::{AgentName, PostError};
 use everfold_kernel::provenance::{Carrier, Provenance, Source};
 use everfold_kernel::{Class, Classify};
 use everfold_mail::definition::FORK;
@@ -26,7 +27,7 @@ pub struct AgentTool {
 
 #[derive(Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
-struct Input<'a> {
+pub(crate) struct Input<'a> {
     /// What it is for, in three to five words
     #[serde(borrow)]
     description: Filled<'a>,
@@ -53,7 +54,7 @@ enum Place {
 
 /// Why no agent was started.
 #[derive(Debug, thiserror::Error)]
-enum AgentError {
+pub(crate) enum AgentError {
     #[error(transparent)]
     Input(#[from] InputError),
     #[error(transparent)]
@@ -95,30 +96,39 @@ impl AgentTool {
     }
 }
 
-impl Tool for AgentTool {
-    fn spec(&self) -> ToolSpec {
-        ToolSpec {
-            name: NAME.into(),
-            description: self.description.clone().into(),
-            input_schema: schema::of::<Input<'_>>(),
+impl BuiltIn for AgentTool {
+    const NAME: &'static str = NAME;
+    // What the agent does is decided call by call: the call itself touches nothing.
+    type Input = Input<'static>;
+    type Error = AgentError;
+
+    fn about(&self) -> Cow<'static, str> {
+        self.description.clone().into()
+    }
+
+    async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, AgentError> {
+        let order = parse(&call.input)?;
+        let Some(agents) = &context.agents else {
+            return Err(AgentError::NotHere);
+        };
+        if let AgentIdentity::Agent { .. } = agents.who() {
+            return Err(AgentError::NotByAgents);
         }
-    }
-
-    fn name(&self) -> Cow<'static, str> {
-        NAME.into()
-    }
-
-    fn access(&self, _input: &Value, _context: &ToolContext) -> Access {
-        // What the agent does is decided call by call.
-        Access::Nothing
-    }
-
-    fn run<'a>(
-        &'a self,
-        call: &'a ToolCall,
-        context: &'a ToolContext,
-    ) -> BoxFuture<'a, ToolOutput> {
-        Box::pin(async move { run(call, context).await.unwrap_or_else(ToolOutput::from) })
+        let (description, prompt) = (order.description.clone(), order.prompt.clone());
+        let started = agents.start(order, &call.id).await?;
+        let (id, log) = match started {
+            Started::Ended(finished) => return Ok(answer(&finished, &description, &prompt)),
+            Started::Background { id, log } => (id, log),
+        };
+        let text = format!(
+            "Agent {id} runs in the background. You are told when it ends; its log is {}. Write to it \
+         with SendMessage to {id:?}.",
+            log.display()
+        );
+        let structured = json!({"description": description, "prompt": prompt, "outputFile": log});
+        Ok(ToolOutput::text(Source::Command, text)
+            .with_structured(structured)
+            .in_background(BackgroundWork::Agent { id }))
     }
 }
 
@@ -161,31 +171,6 @@ fn parse(input: &Value) -> Result<Order, AgentError> {
         },
         name: name.map(AgentName::parse).transpose()?,
     })
-}
-
-async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, AgentError> {
-    let order = parse(&call.input)?;
-    let Some(agents) = &context.agents else {
-        return Err(AgentError::NotHere);
-    };
-    if let AgentIdentity::Agent { .. } = agents.who() {
-        return Err(AgentError::NotByAgents);
-    }
-    let (description, prompt) = (order.description.clone(), order.prompt.clone());
-    let started = agents.start(order, &call.id).await?;
-    let (id, log) = match started {
-        Started::Ended(finished) => return Ok(answer(&finished, &description, &prompt)),
-        Started::Background { id, log } => (id, log),
-    };
-    let text = format!(
-        "Agent {id} runs in the background. You are told when it ends; its log is {}. Write to it \
-         with SendMessage to {id:?}.",
-        log.display()
-    );
-    let structured = json!({"description": description, "prompt": prompt, "outputFile": log});
-    Ok(ToolOutput::text(Source::Command, text)
-        .with_structured(structured)
-        .in_background(BackgroundWork::Agent { id }))
 }
 
 fn answer(finished: &Finished, description: &str, prompt: &str) -> ToolOutput {

@@ -6,21 +6,21 @@
 //! start would be seen.
 
 use everfold_kernel::ports::{
-    BoxFuture, Exit, FileKind, JobInfo, RunEnd, ShellCommand, ShellError, ShellOutput,
+    Exit, FileKind, JobInfo, RunEnd, ShellCommand, ShellError, ShellOutput,
 };
 use everfold_kernel::provenance::Source;
 use everfold_kernel::{Class, Classify};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::built_in::BuiltIn;
 use crate::failure::Failure;
 use crate::input::{self, Filled, InputError};
 use crate::outcome::BackgroundWork;
-use crate::{Access, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec, schema};
+use crate::{Access, ToolCall, ToolContext, ToolOutput};
 
 const NAME: &str = "Bash";
 
@@ -29,7 +29,7 @@ pub(crate) struct Bash;
 
 #[derive(Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
-struct Input<'a> {
+pub(crate) struct Input<'a> {
     /// The command
     #[serde(borrow)]
     command: Filled<'a>,
@@ -45,7 +45,7 @@ struct Input<'a> {
 
 /// Why a command was not run.
 #[derive(Debug, thiserror::Error)]
-enum BashError {
+pub(crate) enum BashError {
     #[error(transparent)]
     Input(#[from] InputError),
     #[error(transparent)]
@@ -76,36 +76,47 @@ struct Arguments<'a> {
     background: bool,
 }
 
-impl Tool for Bash {
-    fn spec(&self) -> ToolSpec {
-        ToolSpec {
-            name: NAME.into(),
-            description:
-                "Runs a command in a shell and gives its output and exit code. The working \
-                directory is kept from call to call; variables are not. Nothing can be typed in. \
-                It ends after timeout milliseconds (there is a default). With run_in_background \
-                it goes on, its output goes to a file, and you are told when it ends. For files \
-                use Read, Edit, Write, Glob and Grep."
-                    .into(),
-            input_schema: schema::of::<Input<'_>>(),
-        }
-    }
+impl BuiltIn for Bash {
+    const NAME: &'static str = NAME;
+    const ABOUT: &'static str = "\
+         Runs a command in a shell and gives its output and exit code. The working directory is \
+         kept from call to call; variables are not. Nothing can be typed in. It ends after \
+         timeout milliseconds (there is a default). With run_in_background it goes on, its \
+         output goes to a file, and you are told when it ends. For files use Read, Edit, Write, \
+         Glob and Grep.";
+    type Input = Input<'static>;
+    type Error = BashError;
 
-    fn name(&self) -> Cow<'static, str> {
-        NAME.into()
-    }
-
-    fn access(&self, input: &Value, context: &ToolContext) -> Access {
+    fn access(input: &Value, context: &ToolContext) -> Access {
         parse(input, context)
             .map_or(Access::Nothing, |arguments| Access::Execute(arguments.command.to_owned()))
     }
 
-    fn run<'a>(
-        &'a self,
-        call: &'a ToolCall,
-        context: &'a ToolContext,
-    ) -> BoxFuture<'a, ToolOutput> {
-        Box::pin(async move { run(call, context).await.unwrap_or_else(ToolOutput::from) })
+    async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, BashError> {
+        let arguments = parse(&call.input, context)?;
+        let command = ShellCommand {
+            command: with_variables(context, arguments.command).await,
+            cwd: context.cwd(),
+            timeout: (!arguments.background).then_some(arguments.timeout),
+            output_bytes: context.limits.shell_output_bytes,
+            confinement: context.confinement_now().await.map_err(BashError::Shell)?,
+        };
+        if arguments.background {
+            return start(context, command).await;
+        }
+        let cwd = command.cwd.clone();
+        let watch = context.running.begin(&call.id, context.job_file());
+        match context.world.shell.run_watched(command, &watch).await {
+            Ok(RunEnd::Ended(output)) => {
+                let moved = follow(context, output.cwd.clone()).await;
+                Ok(report(&output, arguments.timeout, moved))
+            }
+            Ok(RunEnd::WentOn(job)) => {
+                let printed = context.running.printed(&call.id).unwrap_or_default();
+                Ok(sent_away(context, job, &printed))
+            }
+            Err(error) => Err(failed(context, &cwd, error).await),
+        }
     }
 }
 
@@ -118,33 +129,6 @@ fn parse<'a>(input: &'a Value, context: &ToolContext) -> Result<Arguments<'a>, B
         timeout: Duration::from_millis(timeout.min(limits.shell_timeout_max_ms)),
         background: run_in_background.unwrap_or_default(),
     })
-}
-
-async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, BashError> {
-    let arguments = parse(&call.input, context)?;
-    let command = ShellCommand {
-        command: with_variables(context, arguments.command).await,
-        cwd: context.cwd(),
-        timeout: (!arguments.background).then_some(arguments.timeout),
-        output_bytes: context.limits.shell_output_bytes,
-        confinement: context.confinement_now().await.map_err(BashError::Shell)?,
-    };
-    if arguments.background {
-        return start(context, command).await;
-    }
-    let cwd = command.cwd.clone();
-    let watch = context.running.begin(&call.id, context.job_file());
-    match context.world.shell.run_watched(command, &watch).await {
-        Ok(RunEnd::Ended(output)) => {
-            let moved = follow(context, output.cwd.clone()).await;
-            Ok(report(&output, arguments.timeout, moved))
-        }
-        Ok(RunEnd::WentOn(job)) => {
-            let printed = context.running.printed(&call.id).unwrap_or_default();
-            Ok(sent_away(context, job, &printed))
-        }
-        Err(error) => Err(failed(context, &cwd, error).await),
-    }
 }
 
 /// The command with the variables that hooks left for it. Permissions were

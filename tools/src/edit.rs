@@ -6,8 +6,8 @@
 
 mod hint;
 
+use crate::built_in::BuiltIn;
 use everfold_kernel::phrase::counted;
-use everfold_kernel::ports::BoxFuture;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ use crate::lines::{count, push_numbered, without_ending};
 use crate::near::missing;
 use crate::patch::{original, structured_patch};
 use crate::write::{create, current, save};
-use crate::{Access, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec, schema};
+use crate::{Access, ToolCall, ToolContext, ToolOutput};
 
 const NAME: &str = "Edit";
 
@@ -35,7 +35,7 @@ pub(crate) struct Edit;
 
 #[derive(Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
-struct Input<'a> {
+pub(crate) struct Input<'a> {
     /// The file, absolute or relative to the working directory
     #[serde(borrow)]
     file_path: Filled<'a>,
@@ -54,33 +54,53 @@ struct Arguments<'a> {
     everywhere: bool,
 }
 
-impl Tool for Edit {
-    fn spec(&self) -> ToolSpec {
-        ToolSpec {
-            name: NAME.into(),
-            description: "Replaces exact text in a file that was read before. old_string must be in the file \
-                exactly once, with its white space, without line numbers; take more lines to make \
-                it unique, or set replace_all. An empty old_string with a path where no file is \
-                creates that file."
-                .into(),
-            input_schema: schema::of::<Input<'_>>(),
-        }
-    }
+impl BuiltIn for Edit {
+    const NAME: &'static str = NAME;
+    const ABOUT: &'static str = "\
+         Replaces exact text in a file that was read before. old_string must be in the file \
+         exactly once, with its white space, without line numbers; take more lines to make it \
+         unique, or set replace_all. An empty old_string with a path where no file is creates \
+         that file.";
+    type Input = Input<'static>;
+    type Error = FileToolError;
 
-    fn name(&self) -> Cow<'static, str> {
-        NAME.into()
-    }
-
-    fn access(&self, input: &Value, context: &ToolContext) -> Access {
+    fn access(input: &Value, context: &ToolContext) -> Access {
         parse(input, context).map_or(Access::Nothing, |arguments| Access::Edit(arguments.path))
     }
 
-    fn run<'a>(
-        &'a self,
-        call: &'a ToolCall,
-        context: &'a ToolContext,
-    ) -> BoxFuture<'a, ToolOutput> {
-        Box::pin(async move { run(call, context).await.unwrap_or_else(ToolOutput::from) })
+    async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, FileToolError> {
+        let arguments = parse(&call.input, context)?;
+        let path = &arguments.path;
+        let resolved = context.world.files.resolve(path).await;
+        let Some(read) = current(context, path, &resolved).await? else {
+            if arguments.old.is_empty() {
+                let made = create(context, path, resolved, arguments.new).await?;
+                return Ok(made.with_structured(structured(&arguments, "", arguments.new)));
+            }
+            return Err(missing(context, path).await);
+        };
+        let text = std::str::from_utf8(&read.bytes)
+            .map_err(|_| FileToolError::NotUtf8 { path: path.clone() })?;
+        let (mark, body) = match text.strip_prefix('\u{feff}') {
+            Some(body) => ("\u{feff}", body),
+            None => ("", text),
+        };
+        let change = replace(&arguments, body)?;
+        let bytes = format!("{mark}{}", change.text);
+        let origin = context.origin(&resolved).await;
+        save(context, path, resolved, bytes.as_bytes(), Some(&read)).await?;
+        let note = format!(
+            "Updated {}: {} replaced. {} now:\n{}",
+            path.display(),
+            counted(change.count as u64, "occurrence"),
+            if change.count == 1 { "The place" } else { "The first place" },
+            snippet(&change, context.limits.read_line_chars),
+        );
+        Ok(ToolOutput::text(origin, note).with_structured(structured(
+            &arguments,
+            body,
+            &change.text,
+        )))
     }
 }
 
@@ -92,37 +112,6 @@ fn parse<'a>(input: &'a Value, context: &ToolContext) -> Result<Arguments<'a>, F
     }
     let (path, everywhere) = (context.absolute(&file_path), replace_all.unwrap_or_default());
     Ok(Arguments { path, old, new, everywhere })
-}
-
-async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, FileToolError> {
-    let arguments = parse(&call.input, context)?;
-    let path = &arguments.path;
-    let resolved = context.world.files.resolve(path).await;
-    let Some(read) = current(context, path, &resolved).await? else {
-        if arguments.old.is_empty() {
-            let made = create(context, path, resolved, arguments.new).await?;
-            return Ok(made.with_structured(structured(&arguments, "", arguments.new)));
-        }
-        return Err(missing(context, path).await);
-    };
-    let text = std::str::from_utf8(&read.bytes)
-        .map_err(|_| FileToolError::NotUtf8 { path: path.clone() })?;
-    let (mark, body) = match text.strip_prefix('\u{feff}') {
-        Some(body) => ("\u{feff}", body),
-        None => ("", text),
-    };
-    let change = replace(&arguments, body)?;
-    let bytes = format!("{mark}{}", change.text);
-    let origin = context.origin(&resolved).await;
-    save(context, path, resolved, bytes.as_bytes(), Some(&read)).await?;
-    let note = format!(
-        "Updated {}: {} replaced. {} now:\n{}",
-        path.display(),
-        counted(change.count as u64, "occurrence"),
-        if change.count == 1 { "The place" } else { "The first place" },
-        snippet(&change, context.limits.read_line_chars),
-    );
-    Ok(ToolOutput::text(origin, note).with_structured(structured(&arguments, body, &change.text)))
 }
 
 /// A text after the replacement.

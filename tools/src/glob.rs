@@ -4,19 +4,19 @@
 //! that directory is what permission is decided by: an absolute pattern moves
 //! it, `..` is refused.
 
+use crate::built_in::BuiltIn;
 use everfold_kernel::phrase::counted;
-use everfold_kernel::ports::{BoxFuture, GlobQuery};
+use everfold_kernel::ports::GlobQuery;
 use everfold_kernel::provenance::Source;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::borrow::Cow;
 use std::path::{Component, Path, PathBuf};
 
 use crate::input::{self, Filled};
 use crate::lines::left_out;
 use crate::search_error::SearchToolError;
-use crate::{Access, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec, schema};
+use crate::{Access, ToolCall, ToolContext, ToolOutput};
 
 const NAME: &str = "Glob";
 
@@ -25,7 +25,7 @@ pub(crate) struct Glob;
 
 #[derive(Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
-struct Input<'a> {
+pub(crate) struct Input<'a> {
     /// The pattern; * stays within a directory, ** does not
     #[serde(borrow)]
     pattern: Filled<'a>,
@@ -33,32 +33,47 @@ struct Input<'a> {
     path: Option<&'a str>,
 }
 
-impl Tool for Glob {
-    fn spec(&self) -> ToolSpec {
-        ToolSpec {
-            name: NAME.into(),
-            description: "Finds files by a pattern of their path, such as **/*.rs or \
-                src/*/mod.ts; the newest come first. Files that the project ignores are left \
-                out. Use it to find files by name; to find them by content use Grep."
-                .into(),
-            input_schema: schema::of::<Input<'_>>(),
-        }
-    }
+impl BuiltIn for Glob {
+    const NAME: &'static str = NAME;
+    const ABOUT: &'static str = "\
+         Finds files by a pattern of their path, such as **/*.rs or src/*/mod.ts; the newest \
+         come first. Files that the project ignores are left out. Use it to find files by name; \
+         to find them by content use Grep.";
+    type Input = Input<'static>;
+    type Error = SearchToolError;
 
-    fn name(&self) -> Cow<'static, str> {
-        NAME.into()
-    }
-
-    fn access(&self, input: &Value, context: &ToolContext) -> Access {
+    fn access(input: &Value, context: &ToolContext) -> Access {
         parse(input, context).map_or(Access::Nothing, |query| Access::Read(query.root))
     }
 
-    fn run<'a>(
-        &'a self,
-        call: &'a ToolCall,
-        context: &'a ToolContext,
-    ) -> BoxFuture<'a, ToolOutput> {
-        Box::pin(async move { run(call, context).await.unwrap_or_else(ToolOutput::from) })
+    async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, SearchToolError> {
+        let query = parse(&call.input, context)?;
+        let (pattern, root) = (query.pattern.clone(), query.root.clone());
+        let started = context.world.clock.now();
+        let found = context.world.search.glob(query).await?;
+        let duration = context.world.clock.now().duration_since(started);
+        let names: Vec<String> =
+            found.paths.iter().map(|path| path.display().to_string()).collect();
+        let truncated = found.total > names.len();
+        let mut text = if names.is_empty() {
+            format!("No files match {pattern} in {}.", root.display())
+        } else if truncated {
+            format!(
+                "{}\n\n[{} of {}. Narrow the pattern to see the others.]",
+                names.join("\n"),
+                names.len(),
+                counted(found.total as u64, "file"),
+            )
+        } else {
+            names.join("\n")
+        };
+        text.push_str(&left_out(found.barred));
+        Ok(ToolOutput::text(Source::Repository, text).with_structured(json!({
+            "numFiles": names.len(),
+            "filenames": names,
+            "truncated": truncated,
+            "durationMs": u64::try_from(duration.as_millis()).unwrap_or(0),
+        })))
     }
 }
 
@@ -86,35 +101,6 @@ fn split(root: PathBuf, pattern: &str) -> (PathBuf, String) {
     let rest = path.strip_prefix(&base).unwrap_or(path);
     let rest = rest.to_string_lossy().into_owned();
     (base, rest)
-}
-
-async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, SearchToolError> {
-    let query = parse(&call.input, context)?;
-    let (pattern, root) = (query.pattern.clone(), query.root.clone());
-    let started = context.world.clock.now();
-    let found = context.world.search.glob(query).await?;
-    let duration = context.world.clock.now().duration_since(started);
-    let names: Vec<String> = found.paths.iter().map(|path| path.display().to_string()).collect();
-    let truncated = found.total > names.len();
-    let mut text = if names.is_empty() {
-        format!("No files match {pattern} in {}.", root.display())
-    } else if truncated {
-        format!(
-            "{}\n\n[{} of {}. Narrow the pattern to see the others.]",
-            names.join("\n"),
-            names.len(),
-            counted(found.total as u64, "file"),
-        )
-    } else {
-        names.join("\n")
-    };
-    text.push_str(&left_out(found.barred));
-    Ok(ToolOutput::text(Source::Repository, text).with_structured(json!({
-        "numFiles": names.len(),
-        "filenames": names,
-        "truncated": truncated,
-        "durationMs": u64::try_from(duration.as_millis()).unwrap_or(0),
-    })))
 }
 
 #[cfg(test)]

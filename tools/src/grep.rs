@@ -1,18 +1,18 @@
 //! Grep: lines by a regular expression.
 
+use crate::built_in::BuiltIn;
 use everfold_kernel::phrase::counted;
-use everfold_kernel::ports::{BoxFuture, GrepFound, GrepMode, GrepQuery};
+use everfold_kernel::ports::{GrepFound, GrepMode, GrepQuery};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use crate::input::{self, InputError};
 use crate::lines::{cut, left_out};
 use crate::search_error::SearchToolError;
-use crate::{Access, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec, schema};
+use crate::{Access, ToolCall, ToolContext, ToolOutput};
 
 const NAME: &str = "Grep";
 
@@ -21,7 +21,7 @@ pub(crate) struct Grep;
 
 #[derive(Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
-struct Input<'a> {
+pub(crate) struct Input<'a> {
     /// The regular expression
     pattern: &'a str,
     /// A file or directory (default: the working directory)
@@ -60,34 +60,29 @@ enum Mode {
     Count,
 }
 
-impl Tool for Grep {
-    fn spec(&self) -> ToolSpec {
-        ToolSpec {
-            name: NAME.into(),
-            description:
-                "Searches files for a regular expression (Rust syntax: a brace, bracket or dot \
-                meant as such needs a backslash; it matches within a line). Gives paths of files, \
-                matching lines (output_mode content) or counts. Ignored files and binaries are \
-                left out. Use this rather than grep in Bash."
-                    .into(),
-            input_schema: schema::of::<Input<'_>>(),
-        }
-    }
+impl BuiltIn for Grep {
+    const NAME: &'static str = NAME;
+    const ABOUT: &'static str = "\
+         Searches files for a regular expression (Rust syntax: a brace, bracket or dot meant as \
+         such needs a backslash; it matches within a line). Gives paths of files, matching \
+         lines (output_mode content) or counts. Ignored files and binaries are left out. Use \
+         this rather than grep in Bash.";
+    type Input = Input<'static>;
+    type Error = SearchToolError;
 
-    fn name(&self) -> Cow<'static, str> {
-        NAME.into()
-    }
-
-    fn access(&self, input: &Value, context: &ToolContext) -> Access {
+    fn access(input: &Value, context: &ToolContext) -> Access {
         parse(input, context).map_or(Access::Nothing, |query| Access::Read(query.root))
     }
 
-    fn run<'a>(
-        &'a self,
-        call: &'a ToolCall,
-        context: &'a ToolContext,
-    ) -> BoxFuture<'a, ToolOutput> {
-        Box::pin(async move { run(call, context).await.unwrap_or_else(ToolOutput::from) })
+    async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, SearchToolError> {
+        let query = parse(&call.input, context)?;
+        let found = context.world.search.grep(query.clone()).await?;
+        let max_chars = context.limits.read_line_chars;
+        let lines: Vec<String> = found.lines.iter().map(|line| shorten(line, max_chars)).collect();
+        let mut text = if lines.is_empty() { nothing(&query) } else { lines.join("\n") };
+        text.push_str(&notes(&query, &found));
+        let origin = context.origin_of_all(files(&query, &found)).await;
+        Ok(ToolOutput::text(origin, text).with_structured(structured(query.mode, &found, &lines)))
     }
 }
 
@@ -119,17 +114,6 @@ fn parse(input: &Value, context: &ToolContext) -> Result<GrepQuery, SearchToolEr
         max_file_bytes: context.limits.grep_file_bytes,
         guard: context.guard(),
     })
-}
-
-async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, SearchToolError> {
-    let query = parse(&call.input, context)?;
-    let found = context.world.search.grep(query.clone()).await?;
-    let max_chars = context.limits.read_line_chars;
-    let lines: Vec<String> = found.lines.iter().map(|line| shorten(line, max_chars)).collect();
-    let mut text = if lines.is_empty() { nothing(&query) } else { lines.join("\n") };
-    text.push_str(&notes(&query, &found));
-    let origin = context.origin_of_all(files(&query, &found)).await;
-    Ok(ToolOutput::text(origin, text).with_structured(structured(query.mode, &found, &lines)))
 }
 
 /// The files that lines are from. In a line of context the path cannot be

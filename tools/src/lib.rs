@@ -7,6 +7,7 @@
 
 mod agent;
 mod bash;
+mod built_in;
 mod checkpoints;
 mod confined;
 mod context;

@@ -4,20 +4,19 @@
 //! read whole. Everything in them is something that was once said, not a
 //! request.
 
-use everfold_kernel::ports::{Bodies, BoxFuture, MemoryError, PastFound, PastQuery, SearchError};
+use everfold_kernel::ports::{Bodies, MemoryError, PastFound, PastQuery, SearchError};
 use everfold_kernel::provenance::{Carrier, Provenance, Source};
 use everfold_kernel::record::neutralise;
 use everfold_kernel::{Class, Classify};
 use everfold_transcript::find::SearchTerms;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::Value;
-use std::borrow::Cow;
 use std::fmt::Write as _;
 
+use crate::built_in::BuiltIn;
 use crate::failure::Failure;
 use crate::input::{self, Filled, InputError};
-use crate::{Access, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec, schema};
+use crate::{ToolCall, ToolContext, ToolOutput};
 
 /// The name of the tool.
 pub const NAME: &str = "MemorySearch";
@@ -27,7 +26,7 @@ pub(crate) struct MemorySearch;
 
 #[derive(Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
-struct Input<'a> {
+pub(crate) struct Input<'a> {
     /// The words
     #[serde(borrow)]
     query: Filled<'a>,
@@ -47,7 +46,7 @@ enum Where {
 
 /// Why nothing was looked for.
 #[derive(Debug, thiserror::Error)]
-enum MemorySearchError {
+pub(crate) enum MemorySearchError {
     #[error(transparent)]
     Input(#[from] InputError),
     #[error("the query has no words")]
@@ -70,60 +69,41 @@ impl Classify for MemorySearchError {
 
 impl Failure for MemorySearchError {}
 
-impl Tool for MemorySearch {
-    fn spec(&self) -> ToolSpec {
-        ToolSpec {
-            name: NAME.into(),
-            description: "Looks for words in memory files, then in earlier conversations of this \
-                project. Give few and telling words: all of them have to be there; words in \
-                double quotes are one phrase. Each place comes with an excerpt, newest first. \
-                What was said before may not hold any more: check it."
-                .into(),
-            input_schema: schema::of::<Input<'_>>(),
+impl BuiltIn for MemorySearch {
+    const NAME: &'static str = NAME;
+    const ABOUT: &'static str = "\
+         Looks for words in memory files, then in earlier conversations of this project. Give \
+         few and telling words: all of them have to be there; words in double quotes are one \
+         phrase. Each place comes with an excerpt, newest first. What was said before may not \
+         hold any more: check it.";
+    // The project's own memories and transcripts: no path is asked about.
+    type Input = Input<'static>;
+    type Error = MemorySearchError;
+
+    async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, MemorySearchError> {
+        let Input { query, r#where: place, limit } = input::read(NAME, &call.input)?;
+        let limits = &context.limits.past;
+        let wanted = limit.and_then(|limit| usize::try_from(limit).ok());
+        let most = wanted.unwrap_or(limits.places).clamp(1, limits.most_places);
+        let terms = SearchTerms::parse(&query).ok_or(MemorySearchError::NoWords)?;
+        let mut text = String::new();
+        let mut left = most;
+        let mut lowest = Provenance::through(Carrier::Memory, Source::Person);
+        if place != Some(Where::Sessions) {
+            let (count, own) = memories(context, &terms, left, &mut text).await?;
+            left -= count;
+            lowest = lowest.max(own);
         }
+        if place != Some(Where::Memories) && left > 0 {
+            sessions(context, query.get(), left, &mut text).await?;
+            // What was said there does not come with its provenance.
+            lowest = lowest.max(Source::Command.into());
+        }
+        if text.is_empty() {
+            text.push_str("Nothing has all of these words; try fewer or others.");
+        }
+        Ok(ToolOutput::text(lowest, neutralise(text.trim_end())))
     }
-
-    fn name(&self) -> Cow<'static, str> {
-        NAME.into()
-    }
-
-    fn access(&self, _input: &Value, _context: &ToolContext) -> Access {
-        // The project's own memories and transcripts.
-        Access::Nothing
-    }
-
-    fn run<'a>(
-        &'a self,
-        call: &'a ToolCall,
-        context: &'a ToolContext,
-    ) -> BoxFuture<'a, ToolOutput> {
-        Box::pin(async move { run(call, context).await.unwrap_or_else(ToolOutput::from) })
-    }
-}
-
-async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, MemorySearchError> {
-    let Input { query, r#where: place, limit } = input::read(NAME, &call.input)?;
-    let limits = &context.limits.past;
-    let wanted = limit.and_then(|limit| usize::try_from(limit).ok());
-    let most = wanted.unwrap_or(limits.places).clamp(1, limits.most_places);
-    let terms = SearchTerms::parse(&query).ok_or(MemorySearchError::NoWords)?;
-    let mut text = String::new();
-    let mut left = most;
-    let mut lowest = Provenance::through(Carrier::Memory, Source::Person);
-    if place != Some(Where::Sessions) {
-        let (count, own) = memories(context, &terms, left, &mut text).await?;
-        left -= count;
-        lowest = lowest.max(own);
-    }
-    if place != Some(Where::Memories) && left > 0 {
-        sessions(context, query.get(), left, &mut text).await?;
-        // What was said there does not come with its provenance.
-        lowest = lowest.max(Source::Command.into());
-    }
-    if text.is_empty() {
-        text.push_str("Nothing has all of these words; try fewer or others.");
-    }
-    Ok(ToolOutput::text(lowest, neutralise(text.trim_end())))
 }
 
 /// Memories that have all words; says how many, and the least trusted words

@@ -7,19 +7,19 @@
 
 pub mod media;
 
-use everfold_kernel::ports::{BoxFuture, FileError, FileKind, FileStat, LinesRead};
+use crate::built_in::BuiltIn;
+use everfold_kernel::ports::{FileError, FileKind, FileStat, LinesRead};
 use everfold_kernel::provenance::Source;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use crate::file_error::FileToolError;
 use crate::input::{self, Filled};
 use crate::lines::{push_numbered, without_ending};
 use crate::near::missing;
-use crate::{Access, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec, schema};
+use crate::{Access, ToolCall, ToolContext, ToolOutput};
 
 const NAME: &str = "Read";
 
@@ -31,7 +31,7 @@ pub struct Read;
 
 #[derive(Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
-struct Input<'a> {
+pub(crate) struct Input<'a> {
     /// The file, absolute or relative to the working directory
     #[serde(borrow)]
     file_path: Filled<'a>,
@@ -49,32 +49,38 @@ struct Arguments {
     limit: Option<u64>,
 }
 
-impl Tool for Read {
-    fn spec(&self) -> ToolSpec {
-        ToolSpec {
-            name: NAME.into(),
-            description: "Reads a file, with line numbers (number, tab, line), a long one in pages: the note at \
-                the end tells the next offset. Very long lines are cut. Pictures and PDFs are shown \
-                as such. A file must be read before Edit changes it or Write replaces it."
-                .into(),
-            input_schema: schema::of::<Input<'_>>(),
-        }
-    }
+impl BuiltIn for Read {
+    const NAME: &'static str = NAME;
+    const ABOUT: &'static str = "\
+         Reads a file, with line numbers (number, tab, line), a long one in pages: the note at \
+         the end tells the next offset. Very long lines are cut. Pictures and PDFs are shown as \
+         such. A file must be read before Edit changes it or Write replaces it.";
+    type Input = Input<'static>;
+    type Error = FileToolError;
 
-    fn name(&self) -> Cow<'static, str> {
-        NAME.into()
-    }
-
-    fn access(&self, input: &Value, context: &ToolContext) -> Access {
+    fn access(input: &Value, context: &ToolContext) -> Access {
         parse(input, context).map_or(Access::Nothing, |arguments| Access::Read(arguments.path))
     }
 
-    fn run<'a>(
-        &'a self,
-        call: &'a ToolCall,
-        context: &'a ToolContext,
-    ) -> BoxFuture<'a, ToolOutput> {
-        Box::pin(async move { run(call, context).await.unwrap_or_else(ToolOutput::from) })
+    async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, FileToolError> {
+        let arguments = parse(&call.input, context)?;
+        let path = &arguments.path;
+        let stat = match context.world.files.stat(path).await {
+            Ok(stat) => stat,
+            Err(FileError::NotFound { .. }) => return Err(missing(context, path).await),
+            Err(error) => return Err(error.into()),
+        };
+        check_kind(path, &stat)?;
+        let resolved = context.world.files.resolve(path).await;
+        if stat.bytes == 0 {
+            return empty(context, path, resolved).await;
+        }
+        if media::by_name(path)
+            && let Some(output) = media::read(context, path, &resolved, &stat).await?
+        {
+            return Ok(output);
+        }
+        page(context, &arguments, resolved, &stat).await
     }
 }
 
@@ -82,27 +88,6 @@ fn parse(input: &Value, context: &ToolContext) -> Result<Arguments, FileToolErro
     let Input { file_path, offset, limit } = input::read(NAME, input)?;
     let limit = limit.filter(|limit| *limit > 0);
     Ok(Arguments { path: context.absolute(&file_path), offset, limit })
-}
-
-async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, FileToolError> {
-    let arguments = parse(&call.input, context)?;
-    let path = &arguments.path;
-    let stat = match context.world.files.stat(path).await {
-        Ok(stat) => stat,
-        Err(FileError::NotFound { .. }) => return Err(missing(context, path).await),
-        Err(error) => return Err(error.into()),
-    };
-    check_kind(path, &stat)?;
-    let resolved = context.world.files.resolve(path).await;
-    if stat.bytes == 0 {
-        return empty(context, path, resolved).await;
-    }
-    if media::by_name(path)
-        && let Some(output) = media::read(context, path, &resolved, &stat).await?
-    {
-        return Ok(output);
-    }
-    page(context, &arguments, resolved, &stat).await
 }
 
 fn check_kind(path: &Path, stat: &FileStat) -> Result<(), FileToolError> {

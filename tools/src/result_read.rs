@@ -8,7 +8,6 @@
 
 mod pages;
 
-use everfold_kernel::ports::BoxFuture;
 use everfold_kernel::provenance::Source;
 use everfold_kernel::record::RECALL_TOOL;
 use everfold_kernel::record::neutralise;
@@ -17,12 +16,12 @@ use regex::{Regex, RegexBuilder};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::borrow::Cow;
 
+use crate::built_in::BuiltIn;
 use crate::failure::Failure;
 use crate::input::{self, Filled, InputError};
 use crate::lookup::{RecallError, Recalled};
-use crate::{Access, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec, schema};
+use crate::{ToolCall, ToolContext, ToolOutput};
 use pages::{Page, Pages, Room};
 
 /// Reads what was spilled, cleared or compacted.
@@ -30,7 +29,7 @@ pub(crate) struct ResultRead;
 
 #[derive(Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
-struct Input<'a> {
+pub(crate) struct Input<'a> {
     /// A tool call's id, a record's uuid, or uuid..uuid
     #[serde(borrow)]
     id: Filled<'a>,
@@ -46,7 +45,7 @@ struct Input<'a> {
 
 /// Why nothing was read.
 #[derive(Debug, thiserror::Error)]
-enum ResultReadError {
+pub(crate) enum ResultReadError {
     #[error(transparent)]
     Input(#[from] InputError),
     #[error(transparent)]
@@ -80,35 +79,41 @@ struct Arguments<'a> {
     pattern: Option<Regex>,
 }
 
-impl Tool for ResultRead {
-    fn spec(&self) -> ToolSpec {
-        ToolSpec {
-            name: RECALL_TOOL.into(),
-            description:
-                "Reads again what is no longer shown in this conversation: a tool result that was \
-                saved or cleared, a message that was summarised. Give the id that stands in its \
-                place: a tool call's id, a record's uuid, or first..last for an overview of the \
-                messages between them. Long content comes in pages."
-                    .into(),
-            input_schema: schema::of::<Input<'_>>(),
+impl BuiltIn for ResultRead {
+    const NAME: &'static str = RECALL_TOOL;
+    const ABOUT: &'static str = "\
+         Reads again what is no longer shown in this conversation: a tool result that was saved \
+         or cleared, a message that was summarised. Give the id that stands in its place: a \
+         tool call's id, a record's uuid, or first..last for an overview of the messages \
+         between them. Long content comes in pages.";
+    // The session's own log and files, found by name: no path is asked about.
+    type Input = Input<'static>;
+    type Error = ResultReadError;
+
+    async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, ResultReadError> {
+        let arguments = parse(&call.input)?;
+        let Some(lookup) = &context.lookup else {
+            return Err(ResultReadError::NotHere);
+        };
+        let recalled = lookup.find(context, arguments.id).await?;
+        // Tags get longer when they are made harmless, so that comes before the cap.
+        let text = neutralise(&recalled.text);
+        let room = Room::new(&context.limits);
+        let pages = Pages::new(&text, &room);
+        if arguments.offset > pages.total().max(1) {
+            let (id, offset) = (arguments.id.to_owned(), arguments.offset);
+            return Err(ResultReadError::PastEnd { id, total: pages.total(), offset });
         }
-    }
-
-    fn name(&self) -> Cow<'static, str> {
-        RECALL_TOOL.into()
-    }
-
-    fn access(&self, _input: &Value, _context: &ToolContext) -> Access {
-        // The session's own log and files, found by name.
-        Access::Nothing
-    }
-
-    fn run<'a>(
-        &'a self,
-        call: &'a ToolCall,
-        context: &'a ToolContext,
-    ) -> BoxFuture<'a, ToolOutput> {
-        Box::pin(async move { run(call, context).await.unwrap_or_else(ToolOutput::from) })
+        let page = match &arguments.pattern {
+            Some(pattern) => pages.search(pattern, arguments.offset, arguments.limit, &room),
+            None => pages.page(arguments.offset, arguments.limit, &room),
+        };
+        let structured = structured(arguments.id, &recalled, &page, pages.total());
+        let note = note(&page, arguments.pattern.is_some(), pages.total());
+        let text = if page.text.is_empty() { note } else { page.text + "\n\n" + &note };
+        let known = || context.result_origin(&ToolUseId::new(arguments.id.trim()));
+        let origin = recalled.provenance.or_else(known).unwrap_or(Source::Command.into());
+        Ok(ToolOutput::text(origin, text).with_structured(structured))
     }
 }
 
@@ -130,32 +135,6 @@ fn regular_expression(pattern: &str) -> Result<Regex, ResultReadError> {
         };
         ResultReadError::Pattern { pattern: pattern.to_owned(), what }
     })
-}
-
-async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, ResultReadError> {
-    let arguments = parse(&call.input)?;
-    let Some(lookup) = &context.lookup else {
-        return Err(ResultReadError::NotHere);
-    };
-    let recalled = lookup.find(context, arguments.id).await?;
-    // Tags get longer when they are made harmless, so that comes before the cap.
-    let text = neutralise(&recalled.text);
-    let room = Room::new(&context.limits);
-    let pages = Pages::new(&text, &room);
-    if arguments.offset > pages.total().max(1) {
-        let (id, offset) = (arguments.id.to_owned(), arguments.offset);
-        return Err(ResultReadError::PastEnd { id, total: pages.total(), offset });
-    }
-    let page = match &arguments.pattern {
-        Some(pattern) => pages.search(pattern, arguments.offset, arguments.limit, &room),
-        None => pages.page(arguments.offset, arguments.limit, &room),
-    };
-    let structured = structured(arguments.id, &recalled, &page, pages.total());
-    let note = note(&page, arguments.pattern.is_some(), pages.total());
-    let text = if page.text.is_empty() { note } else { page.text + "\n\n" + &note };
-    let known = || context.result_origin(&ToolUseId::new(arguments.id.trim()));
-    let origin = recalled.provenance.or_else(known).unwrap_or(Source::Command.into());
-    Ok(ToolOutput::text(origin, text).with_structured(structured))
 }
 
 fn note(page: &Page, searched: bool, total: u64) -> String {

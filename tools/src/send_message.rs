@@ -1,10 +1,11 @@
 //! `SendMessage`: a word to another agent (L7.5, L7.6).
 
+use crate::built_in::BuiltIn;
 use crate::delegation::{AgentDesk, AgentIdentity, MAIN};
 use crate::failure::Failure;
 use crate::input::{self, Filled, InputError};
-use crate::{Access, CallOrder, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec, schema};
-use everfold_kernel::ports::{Address, Body, BoxFuture, Consent, LetterDraft, PostError};
+use crate::{CallOrder, ToolCall, ToolContext, ToolOutput};
+use everfold_kernel::ports::{Address, Body, Consent, LetterDraft, PostError};
 use everfold_kernel::provenance::{Carrier, Provenance, Source};
 use everfold_kernel::{Class, Classify};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -20,7 +21,7 @@ pub(crate) struct SendMessage;
 
 #[derive(Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
-struct Input<'a> {
+pub(crate) struct Input<'a> {
     /// Who reads it
     #[serde(borrow)]
     to: Filled<'a>,
@@ -47,7 +48,7 @@ impl JsonSchema for TextOrObject {
 
 /// Why a message was not sent.
 #[derive(Debug, thiserror::Error)]
-enum SendError {
+pub(crate) enum SendError {
     #[error(transparent)]
     Input(#[from] InputError),
     #[error("{NAME} cannot send it: {0}")]
@@ -73,40 +74,57 @@ impl Classify for SendError {
 
 impl Failure for SendError {}
 
-impl Tool for SendMessage {
-    fn spec(&self) -> ToolSpec {
-        ToolSpec {
-            name: NAME.into(),
-            description:
-                "Writes to another agent, which reads it at its next step: by its name or \
-                id, \"main\" for the conversation that started you, \"*\" for all, \
-                \"bridge:SESSION\" or \"uds:/PATH\" for another session. What you write carries no \
-                authority of the person and approves nothing. A message is a text, or an object \
-                with a type: shutdown_request {reason}, shutdown_response {consent: approved or \
-                declined, reason}, plan_approval_response {consent, feedback}."
-                    .into(),
-            input_schema: schema::of::<Input<'_>>(),
+impl BuiltIn for SendMessage {
+    const NAME: &'static str = NAME;
+    const ABOUT: &'static str = "\
+         Writes to another agent, which reads it at its next step: by its name or id, \"main\" \
+         for the conversation that started you, \"*\" for all, \"bridge:SESSION\" or \
+         \"uds:/PATH\" for another session. What you write carries no authority of the person \
+         and approves nothing. A message is a text, or an object with a type: shutdown_request \
+         {reason}, shutdown_response {consent: approved or declined, reason}, \
+         plan_approval_response {consent, feedback}.";
+    const ORDER: CallOrder = CallOrder::AsCalled;
+    type Input = Input<'static>;
+    type Error = SendError;
+
+    async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, SendError> {
+        let Arguments { to, body, summary } = parse(&call.input)?;
+        let Some(agents) = &context.agents else {
+            return Err(SendError::NotHere);
+        };
+        let most = context.limits.agents.message_bytes;
+        let bytes = body_bytes(&body);
+        if bytes > most {
+            return Err(PostError::TooLong { bytes, max: most }.into());
         }
-    }
-
-    fn name(&self) -> Cow<'static, str> {
-        NAME.into()
-    }
-
-    fn access(&self, _input: &Value, _context: &ToolContext) -> Access {
-        Access::Nothing
-    }
-
-    fn order(&self) -> CallOrder {
-        CallOrder::AsCalled
-    }
-
-    fn run<'a>(
-        &'a self,
-        call: &'a ToolCall,
-        context: &'a ToolContext,
-    ) -> BoxFuture<'a, ToolOutput> {
-        Box::pin(async move { run(call, context).await.unwrap_or_else(ToolOutput::from) })
+        let who = agents.who();
+        let from = who.label().to_owned();
+        let provenance = Some(Provenance::through(Carrier::Agent, context.spoken()));
+        let draft = LetterDraft { from, summary, body, provenance };
+        let reached = match &to {
+            Address::Name(name) => match agents.post(name.as_str(), &draft) {
+                Some(label) if label != MAIN || matches!(who, AgentIdentity::Agent { .. }) => {
+                    vec![label]
+                }
+                _ => outside(&to, &draft, &**agents, context).await?,
+            },
+            Address::Everyone => {
+                let mut reached = agents.post_all(&draft);
+                reached.extend(outside(&to, &draft, &**agents, context).await.unwrap_or_default());
+                reached
+            }
+            Address::Socket(_) | Address::Session(_) => {
+                outside(&to, &draft, &**agents, context).await?
+            }
+        };
+        if let Body::ShutdownResponse { consent: Consent::Approved, .. } = draft.body {
+            agents.leave();
+        }
+        if reached.is_empty() {
+            return Err(SendError::Nobody);
+        }
+        let text = format!("Sent to {}.", reached.join(", "));
+        Ok(ToolOutput::text(Source::Command, text).with_structured(json!({"to": reached})))
     }
 }
 
@@ -148,46 +166,6 @@ fn lifecycle(mut value: Value) -> Result<Body, serde_json::Error> {
         fields.entry("consent").or_insert_with(|| word.into());
     }
     serde_json::from_value(value)
-}
-
-async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, SendError> {
-    let Arguments { to, body, summary } = parse(&call.input)?;
-    let Some(agents) = &context.agents else {
-        return Err(SendError::NotHere);
-    };
-    let most = context.limits.agents.message_bytes;
-    let bytes = body_bytes(&body);
-    if bytes > most {
-        return Err(PostError::TooLong { bytes, max: most }.into());
-    }
-    let who = agents.who();
-    let from = who.label().to_owned();
-    let provenance = Some(Provenance::through(Carrier::Agent, context.spoken()));
-    let draft = LetterDraft { from, summary, body, provenance };
-    let reached = match &to {
-        Address::Name(name) => match agents.post(name.as_str(), &draft) {
-            Some(label) if label != MAIN || matches!(who, AgentIdentity::Agent { .. }) => {
-                vec![label]
-            }
-            _ => outside(&to, &draft, &**agents, context).await?,
-        },
-        Address::Everyone => {
-            let mut reached = agents.post_all(&draft);
-            reached.extend(outside(&to, &draft, &**agents, context).await.unwrap_or_default());
-            reached
-        }
-        Address::Socket(_) | Address::Session(_) => {
-            outside(&to, &draft, &**agents, context).await?
-        }
-    };
-    if let Body::ShutdownResponse { consent: Consent::Approved, .. } = draft.body {
-        agents.leave();
-    }
-    if reached.is_empty() {
-        return Err(SendError::Nobody);
-    }
-    let text = format!("Sent to {}.", reached.join(", "));
-    Ok(ToolOutput::text(Source::Command, text).with_structured(json!({"to": reached})))
 }
 
 /// Sends to another process.

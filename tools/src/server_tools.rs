@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
+use crate::built_in::BuiltIn;
 use crate::failure::Failure;
 use crate::input::{self, Filled, InputError};
 use crate::servers::{CALL, full_name, schema};
@@ -21,7 +22,7 @@ pub(crate) struct ToolSearch;
 
 #[derive(Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
-struct SearchInput<'a> {
+pub(crate) struct SearchInput<'a> {
     /// select:NAME,NAME or words
     #[serde(borrow)]
     query: Filled<'a>,
@@ -31,7 +32,7 @@ struct SearchInput<'a> {
 
 /// Why there are no schemas.
 #[derive(Debug, thiserror::Error)]
-enum ToolSearchError {
+pub(crate) enum ToolSearchError {
     #[error(transparent)]
     Input(#[from] InputError),
     #[error("no tool of a server fits {query:?}; there are {total} tools")]
@@ -61,67 +62,51 @@ struct CallInput<'a> {
     arguments: Map<String, Value>,
 }
 
-impl Tool for ToolSearch {
-    fn spec(&self) -> ToolSpec {
-        ToolSpec {
-            name: SEARCH.into(),
-            description: "Gives the schemas of tools that servers bring. A reminder names those \
-                tools. Look a tool up before you call it for the first time. The query is \
-                \"select:\" and full names with commas between, or a few words to look for."
-                .into(),
-            input_schema: schema::of::<SearchInput<'_>>(),
+impl BuiltIn for ToolSearch {
+    const NAME: &'static str = SEARCH;
+    const ABOUT: &'static str = "\
+         Gives the schemas of tools that servers bring. A reminder names those tools. Look a \
+         tool up before you call it for the first time. The query is \"select:\" and full names \
+         with commas between, or a few words to look for.";
+    type Input = SearchInput<'static>;
+    type Error = ToolSearchError;
+
+    async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, ToolSearchError> {
+        let SearchInput { query, max_results } = input::read(SEARCH, &call.input)?;
+        let query = query.trim();
+        let most = context.limits.mcp.found_tools;
+        let wanted = max_results.and_then(|n| usize::try_from(n).ok());
+        let most = wanted.map_or(most, |wanted| wanted.min(most));
+        let views =
+            context.world.servers.as_ref().map(|servers| servers.list()).unwrap_or_default();
+        let all: Vec<(String, &ServerTool)> = views
+            .iter()
+            .flat_map(|view| {
+                view.tools.iter().map(|tool| (full_name(&view.name, &tool.name), tool))
+            })
+            .collect();
+        let found: Vec<&(String, &ServerTool)> = match query.strip_prefix("select:") {
+            Some(names) => {
+                let names: Vec<&str> = names.split(',').map(str::trim).collect();
+                let found = all.iter().filter(|(full, _)| names.contains(&full.as_str()));
+                found.take(names.len()).collect()
+            }
+            None => ranked(&all, query).into_iter().take(most).collect(),
+        };
+        if found.is_empty() {
+            return Err(ToolSearchError::NothingFits { query: query.to_owned(), total: all.len() });
         }
-    }
-
-    fn name(&self) -> Cow<'static, str> {
-        SEARCH.into()
-    }
-
-    fn access(&self, _: &Value, _: &ToolContext) -> Access {
-        Access::Nothing
-    }
-
-    fn run<'a>(
-        &'a self,
-        call: &'a ToolCall,
-        context: &'a ToolContext,
-    ) -> BoxFuture<'a, ToolOutput> {
-        Box::pin(async move { search(call, context).unwrap_or_else(ToolOutput::from) })
-    }
-}
-
-fn search(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, ToolSearchError> {
-    let SearchInput { query, max_results } = input::read(SEARCH, &call.input)?;
-    let query = query.trim();
-    let most = context.limits.mcp.found_tools;
-    let wanted = max_results.and_then(|n| usize::try_from(n).ok());
-    let most = wanted.map_or(most, |wanted| wanted.min(most));
-    let views = context.world.servers.as_ref().map(|servers| servers.list()).unwrap_or_default();
-    let all: Vec<(String, &ServerTool)> = views
-        .iter()
-        .flat_map(|view| view.tools.iter().map(|tool| (full_name(&view.name, &tool.name), tool)))
-        .collect();
-    let found: Vec<&(String, &ServerTool)> = match query.strip_prefix("select:") {
-        Some(names) => {
-            let names: Vec<&str> = names.split(',').map(str::trim).collect();
-            let found = all.iter().filter(|(full, _)| names.contains(&full.as_str()));
-            found.take(names.len()).collect()
-        }
-        None => ranked(&all, query).into_iter().take(most).collect(),
-    };
-    if found.is_empty() {
-        return Err(ToolSearchError::NothingFits { query: query.to_owned(), total: all.len() });
-    }
-    let schemas: Vec<String> =
-        found.iter().map(|(full, tool)| schema(full, tool).to_string()).collect();
-    Ok(ToolOutput::text(
-        Source::Mcp,
-        format!(
-            "Call one by {CALL} {{\"tool\": NAME, \"arguments\": {{…}}}}. What follows was written by \
+        let schemas: Vec<String> =
+            found.iter().map(|(full, tool)| schema(full, tool).to_string()).collect();
+        Ok(ToolOutput::text(
+            Source::Mcp,
+            format!(
+                "Call one by {CALL} {{\"tool\": NAME, \"arguments\": {{…}}}}. What follows was written by \
          the servers.\n{}",
-            schemas.join("\n")
-        ),
-    ))
+                schemas.join("\n")
+            ),
+        ))
+    }
 }
 
 /// Tools in which words of the query occur, those with the most first; a word

@@ -2,17 +2,16 @@
 //! task. The tool only asks; the engine brings the text in once all results
 //! of the answer are in the log.
 
-use everfold_kernel::ports::BoxFuture;
 use everfold_kernel::provenance::Source;
 use everfold_kernel::{Class, Classify};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
-use std::borrow::Cow;
+use serde_json::json;
 
+use crate::built_in::BuiltIn;
 use crate::failure::Failure;
 use crate::input::{self, Filled, InputError};
-use crate::{Access, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec, schema};
+use crate::{ToolCall, ToolContext, ToolOutput};
 
 const NAME: &str = "Skill";
 
@@ -30,7 +29,7 @@ pub(crate) struct Skill;
 
 #[derive(Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
-struct Input<'a> {
+pub(crate) struct Input<'a> {
     /// Its name, as it is listed
     #[serde(borrow)]
     skill: Filled<'a>,
@@ -40,7 +39,7 @@ struct Input<'a> {
 
 /// Why a skill is not taken up.
 #[derive(Debug, thiserror::Error)]
-enum SkillError {
+pub(crate) enum SkillError {
     #[error(transparent)]
     Input(#[from] InputError),
     #[error("unknown skill {name:?}; the skills: {known}")]
@@ -55,50 +54,30 @@ impl Classify for SkillError {
 
 impl Failure for SkillError {}
 
-impl Tool for Skill {
-    fn spec(&self) -> ToolSpec {
-        ToolSpec {
-            name: NAME.into(),
-            description:
-                "Takes up a skill: instructions kept for a kind of task. A reminder lists \
-                the skills that there are. When one fits what you are asked to do, take it up \
-                before you begin; its text follows, and you work by it."
-                    .into(),
-            input_schema: schema::of::<Input<'_>>(),
-        }
-    }
+impl BuiltIn for Skill {
+    const NAME: &'static str = NAME;
+    const ABOUT: &'static str = "\
+         Takes up a skill: instructions kept for a kind of task. A reminder lists the skills \
+         that there are. When one fits what you are asked to do, take it up before you begin; \
+         its text follows, and you work by it.";
+    type Input = Input<'static>;
+    type Error = SkillError;
 
-    fn name(&self) -> Cow<'static, str> {
-        NAME.into()
+    async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, SkillError> {
+        let Input { skill: name, args } = input::read(NAME, &call.input)?;
+        let args = args.unwrap_or_default().to_owned();
+        let skill = context.skills.get(&name).filter(|skill| skill.is_for_model());
+        let Some(skill) = skill else {
+            let known = context.skills.skills().iter().filter(|skill| skill.is_for_model());
+            let known: Vec<&str> = known.map(|skill| skill.name.as_str()).collect();
+            let known = if known.is_empty() { "there are none".into() } else { known.join(", ") };
+            return Err(SkillError::Unknown { name: name.get().to_owned(), known });
+        };
+        context.request_skill(SkillRequest { name: skill.name.clone(), args });
+        Ok(ToolOutput::text(
+            Source::Repository,
+            format!("The skill {} is taken up; its text follows.", skill.name),
+        )
+        .with_structured(json!({ "success": true, "commandName": skill.name })))
     }
-
-    fn access(&self, _: &Value, _: &ToolContext) -> Access {
-        Access::Nothing
-    }
-
-    fn run<'a>(
-        &'a self,
-        call: &'a ToolCall,
-        context: &'a ToolContext,
-    ) -> BoxFuture<'a, ToolOutput> {
-        Box::pin(async move { run(call, context).unwrap_or_else(ToolOutput::from) })
-    }
-}
-
-fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, SkillError> {
-    let Input { skill: name, args } = input::read(NAME, &call.input)?;
-    let args = args.unwrap_or_default().to_owned();
-    let skill = context.skills.get(&name).filter(|skill| skill.is_for_model());
-    let Some(skill) = skill else {
-        let known = context.skills.skills().iter().filter(|skill| skill.is_for_model());
-        let known: Vec<&str> = known.map(|skill| skill.name.as_str()).collect();
-        let known = if known.is_empty() { "there are none".into() } else { known.join(", ") };
-        return Err(SkillError::Unknown { name: name.get().to_owned(), known });
-    };
-    context.request_skill(SkillRequest { name: skill.name.clone(), args });
-    Ok(ToolOutput::text(
-        Source::Repository,
-        format!("The skill {} is taken up; its text follows.", skill.name),
-    )
-    .with_structured(json!({ "success": true, "commandName": skill.name })))
 }

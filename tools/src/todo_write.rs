@@ -1,16 +1,15 @@
 //! TodoWrite: the model's own list of what is to be done.
 
-use everfold_kernel::ports::BoxFuture;
 use everfold_kernel::provenance::Source;
 use everfold_kernel::{Class, Classify};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use std::borrow::Cow;
 
+use crate::built_in::BuiltIn;
 use crate::failure::Failure;
 use crate::input::{self, InputError};
-use crate::{Access, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec, schema};
+use crate::{ToolCall, ToolContext, ToolOutput};
 
 /// One thing to do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,7 +42,7 @@ pub(crate) struct TodoWrite;
 
 #[derive(Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
-struct Input {
+pub(crate) struct Input {
     /// The whole list
     todos: Vec<Item>,
 }
@@ -63,7 +62,7 @@ struct Item {
 
 /// Why the list was not taken.
 #[derive(Debug, thiserror::Error)]
-enum TodoError {
+pub(crate) enum TodoError {
     #[error("{0}; the list is as it was")]
     Input(#[from] InputError),
 }
@@ -76,48 +75,29 @@ impl Classify for TodoError {
 
 impl Failure for TodoError {}
 
-impl Tool for TodoWrite {
-    fn spec(&self) -> ToolSpec {
-        ToolSpec {
-            name: NAME.into(),
-            description: "Keeps a to-do list that the person can see. Each call gives the whole \
-                list anew. Use it for work of several steps: write the steps down, have one \
-                in_progress at a time, mark each completed as soon as it is done and not \
-                before. Leave it out for small tasks."
-                .into(),
-            input_schema: schema::of::<Input>(),
-        }
-    }
+impl BuiltIn for TodoWrite {
+    const NAME: &'static str = NAME;
+    const ABOUT: &'static str = "\
+         Keeps a to-do list that the person can see. Each call gives the whole list anew. Use \
+         it for work of several steps: write the steps down, have one in_progress at a time, \
+         mark each completed as soon as it is done and not before. Leave it out for small \
+         tasks.";
+    type Input = Input;
+    type Error = TodoError;
 
-    fn name(&self) -> Cow<'static, str> {
-        NAME.into()
+    async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, TodoError> {
+        let todos = parse(&call.input)?;
+        let number = |status| todos.iter().filter(|todo| todo.status == status).count();
+        let text = format!(
+            "The list is kept: {} in progress, {} pending, {} completed.",
+            number(TodoStatus::InProgress),
+            number(TodoStatus::Pending),
+            number(TodoStatus::Completed),
+        );
+        let old = context.set_todos(todos.clone());
+        Ok(ToolOutput::text(Source::Command, text)
+            .with_structured(json!({"oldTodos": old, "newTodos": todos})))
     }
-
-    fn access(&self, _input: &Value, _context: &ToolContext) -> Access {
-        Access::Nothing
-    }
-
-    fn run<'a>(
-        &'a self,
-        call: &'a ToolCall,
-        context: &'a ToolContext,
-    ) -> BoxFuture<'a, ToolOutput> {
-        Box::pin(async move { run(&call.input, context).unwrap_or_else(ToolOutput::from) })
-    }
-}
-
-fn run(input: &Value, context: &ToolContext) -> Result<ToolOutput, TodoError> {
-    let todos = parse(input)?;
-    let number = |status| todos.iter().filter(|todo| todo.status == status).count();
-    let text = format!(
-        "The list is kept: {} in progress, {} pending, {} completed.",
-        number(TodoStatus::InProgress),
-        number(TodoStatus::Pending),
-        number(TodoStatus::Completed),
-    );
-    let old = context.set_todos(todos.clone());
-    Ok(ToolOutput::text(Source::Command, text)
-        .with_structured(json!({"oldTodos": old, "newTodos": todos})))
 }
 
 fn parse(input: &Value) -> Result<Vec<Todo>, TodoError> {

@@ -3,20 +3,20 @@
 //! A new file can be written at any time. An existing one only by who has seen
 //! its current content: otherwise somebody's work would be lost unseen.
 
+use crate::built_in::BuiltIn;
 use everfold_kernel::phrase::counted;
-use everfold_kernel::ports::{BoxFuture, Expect, FileError, FileKind, FileRead};
+use everfold_kernel::ports::{Expect, FileError, FileKind, FileRead};
 use everfold_kernel::provenance::Source;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use crate::file_error::FileToolError;
 use crate::input::{self, Filled};
 use crate::lines::count;
 use crate::patch::{original, structured_patch};
-use crate::{Access, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec, schema};
+use crate::{Access, ToolCall, ToolContext, ToolOutput};
 
 const NAME: &str = "Write";
 
@@ -25,7 +25,7 @@ pub(crate) struct Write;
 
 #[derive(Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
-struct Input<'a> {
+pub(crate) struct Input<'a> {
     /// The file, absolute or relative to the working directory
     #[serde(borrow)]
     file_path: Filled<'a>,
@@ -33,62 +33,46 @@ struct Input<'a> {
     content: &'a str,
 }
 
-impl Tool for Write {
-    fn spec(&self) -> ToolSpec {
-        ToolSpec {
-            name: NAME.into(),
-            description: "Writes a whole file, with directories as needed. A new file can be \
-                written at once. An existing file is replaced, and only if its current content \
-                was read before; to change a part of a file use Edit. The file is written whole \
-                or not at all."
-                .into(),
-            input_schema: schema::of::<Input<'_>>(),
-        }
-    }
+impl BuiltIn for Write {
+    const NAME: &'static str = NAME;
+    const ABOUT: &'static str = "\
+         Writes a whole file, with directories as needed. A new file can be written at once. An \
+         existing file is replaced, and only if its current content was read before; to change \
+         a part of a file use Edit. The file is written whole or not at all.";
+    type Input = Input<'static>;
+    type Error = FileToolError;
 
-    fn name(&self) -> Cow<'static, str> {
-        NAME.into()
-    }
-
-    fn access(&self, input: &Value, context: &ToolContext) -> Access {
+    fn access(input: &Value, context: &ToolContext) -> Access {
         parse(input, context).map_or(Access::Nothing, |(path, _)| Access::Edit(path))
     }
 
-    fn run<'a>(
-        &'a self,
-        call: &'a ToolCall,
-        context: &'a ToolContext,
-    ) -> BoxFuture<'a, ToolOutput> {
-        Box::pin(async move { run(call, context).await.unwrap_or_else(ToolOutput::from) })
+    async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, FileToolError> {
+        let (path, new) = parse(&call.input, context)?;
+        let resolved = context.world.files.resolve(&path).await;
+        let Some(old) = current(context, &path, &resolved).await? else {
+            return create(context, &path, resolved, new).await;
+        };
+        save(context, &path, resolved, new.as_bytes(), Some(&old)).await?;
+        let old = String::from_utf8_lossy(&old.bytes);
+        let text = format!(
+            "Updated {}: {} before, {} now.",
+            path.display(),
+            counted(count(&old) as u64, "line"),
+            counted(count(new) as u64, "line"),
+        );
+        Ok(ToolOutput::text(Source::Repository, text).with_structured(json!({
+            "type": "update",
+            "filePath": path.display().to_string(),
+            "content": new,
+            "originalFile": original(&old),
+            "structuredPatch": structured_patch(&old, new),
+        })))
     }
 }
 
 fn parse<'a>(input: &'a Value, context: &ToolContext) -> Result<(PathBuf, &'a str), FileToolError> {
     let Input { file_path, content } = input::read(NAME, input)?;
     Ok((context.absolute(&file_path), content))
-}
-
-async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, FileToolError> {
-    let (path, new) = parse(&call.input, context)?;
-    let resolved = context.world.files.resolve(&path).await;
-    let Some(old) = current(context, &path, &resolved).await? else {
-        return create(context, &path, resolved, new).await;
-    };
-    save(context, &path, resolved, new.as_bytes(), Some(&old)).await?;
-    let old = String::from_utf8_lossy(&old.bytes);
-    let text = format!(
-        "Updated {}: {} before, {} now.",
-        path.display(),
-        counted(count(&old) as u64, "line"),
-        counted(count(new) as u64, "line"),
-    );
-    Ok(ToolOutput::text(Source::Repository, text).with_structured(json!({
-        "type": "update",
-        "filePath": path.display().to_string(),
-        "content": new,
-        "originalFile": original(&old),
-        "structuredPatch": structured_patch(&old, new),
-    })))
 }
 
 /// Makes a file that is not there yet.
