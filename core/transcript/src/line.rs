@@ -10,6 +10,7 @@ mod decode;
 pub(crate) mod encode;
 mod packed;
 mod repair;
+mod text_form;
 
 pub use decode::{decode, decode_said, decode_shown};
 pub use encode::encode;

@@ -8,21 +8,34 @@
 //! What is compressed is JSON: `contents` has the content of each shortened
 //! block by its place, `toolUseResult` the structured form. That mostly
 //! repeats the content, so a text in it that stands in one is a reference.
+//!
+//! Code and output of programs are short enough by bzip2; prose is not, and gets
+//! the model that compresses it best, which takes a few times as long.
 
+use super::text_form;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bzip2::Compression;
 use bzip2::read::{BzDecoder, BzEncoder};
 use everfold_kernel::{Block, BlockView, ToolUseId, UserEntry};
+use ppmd_rust::{Ppmd7Decoder, Ppmd7Encoder};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
-use std::io::Read;
+use std::io::{Read, Write};
 
 /// Under `everfold`: the compressed copy.
 pub(super) const PACKED: &str = "packed";
-/// How it is made, as the key that holds it.
-const FORM: &str = "bzip2";
+/// How it is made, as the key that holds it: the first two are written, the last
+/// one was, with base64.
+const BZIP2: &str = "bzip2.91";
+const PPMD: &str = "ppmd.91";
+const OLD_BZIP2: &str = "bzip2";
+/// What bzip2 has to bring a copy down to, of a hundred; else the other is tried.
+const ENOUGH: usize = 29;
+/// How far back `PPMd` looks, and what its model may take. Both are part of the form.
+const ORDER: u32 = 12;
+const MODEL_BYTES: u32 = 16 << 20;
 /// In the copy of a structured form: a text that stands in a content.
 const REFERENCE: &str = "everfoldIn";
 /// Texts of a structured form up to this size stay in it.
@@ -69,12 +82,12 @@ pub(super) fn shorten(user: &UserEntry, previews: &BTreeMap<ToolUseId, String>) 
     let tool_use_result =
         structured.map(|value| map_texts(value, &|text| referred(text, &contents)));
     let copy = serde_json::to_string(&Copy { contents, tool_use_result }).ok()?;
-    let packed = compress(copy.as_bytes())?;
+    let (form, packed) = compress(copy.as_bytes())?;
     let is_shorter = packed.len() < copy.len() && copy.len() as u64 <= MOST_BYTES;
     is_shorter.then(|| Short {
         content,
         tool_use_result: structured.map(|value| map_texts(value, &cut)),
-        packed: json!({"bytes": copy.len(), FORM: packed}),
+        packed: json!({"bytes": copy.len(), form: packed}),
     })
 }
 
@@ -113,8 +126,8 @@ impl Packed {
         let tool_use_result =
             structured.map(|value| map_texts(&value, &|text| referred(text, &changed)));
         let copy = serde_json::to_string(&Copy { contents: changed, tool_use_result }).ok()?;
-        let packed = compress(copy.as_bytes())?;
-        Some(json!({"bytes": copy.len(), FORM: packed}))
+        let (form, packed) = compress(copy.as_bytes())?;
+        Some(json!({"bytes": copy.len(), form: packed}))
     }
 
     /// Every text in it.
@@ -129,15 +142,22 @@ impl Packed {
     /// Whether a value has the form of such a copy.
     pub(crate) fn of(value: &Value) -> Option<Self> {
         let has = |key: &str| value.get(key).is_some();
-        (has("bytes") && has(FORM)).then(|| Self(value.clone()))
+        let has_form = [BZIP2, PPMD, OLD_BZIP2].into_iter().any(has);
+        (has("bytes") && has_form).then(|| Self(value.clone()))
     }
 
     fn copy(&self) -> Option<Copy> {
         let bytes = self.0.get("bytes")?.as_u64().filter(|bytes| *bytes <= MOST_BYTES)?;
-        let packed = STANDARD.decode(self.0.get(FORM)?.as_str()?).ok()?;
-        let mut copy = Vec::new();
-        BzDecoder::new(&*packed).take(bytes).read_to_end(&mut copy).ok()?;
-        serde_json::from_slice(&copy).ok()
+        let text = |form: &str| self.0.get(form).and_then(Value::as_str);
+        let copy = if let Some(packed) = text(PPMD) {
+            let packed = text_form::read(packed)?;
+            whole(Ppmd7Decoder::new(&*packed, ORDER, MODEL_BYTES).ok()?, bytes)
+        } else if let Some(packed) = text(BZIP2) {
+            whole(BzDecoder::new(&*text_form::read(packed)?), bytes)
+        } else {
+            whole(BzDecoder::new(&*STANDARD.decode(text(OLD_BZIP2)?).ok()?), bytes)
+        };
+        serde_json::from_slice(&copy?).ok()
     }
 }
 
@@ -150,10 +170,32 @@ pub enum Restored {
     Damaged,
 }
 
-fn compress(bytes: &[u8]) -> Option<String> {
+/// So many bytes of what is read.
+fn whole(packed: impl Read, bytes: u64) -> Option<Vec<u8>> {
+    let mut copy = Vec::new();
+    packed.take(bytes).read_to_end(&mut copy).ok()?;
+    Some(copy)
+}
+
+/// The form in which some bytes are short enough, and that.
+fn compress(bytes: &[u8]) -> Option<(&'static str, String)> {
     let mut packed = Vec::new();
     BzEncoder::new(bytes, Compression::best()).read_to_end(&mut packed).ok()?;
-    Some(STANDARD.encode(packed))
+    let short = text_form::write(&packed);
+    if short.len() <= bytes.len() / 100 * ENOUGH {
+        return Some((BZIP2, short));
+    }
+    let shorter = by_model(bytes).map(|packed| text_form::write(&packed));
+    Some(match shorter {
+        Some(shorter) if shorter.len() < short.len() => (PPMD, shorter),
+        _ => (BZIP2, short),
+    })
+}
+
+fn by_model(bytes: &[u8]) -> Option<Vec<u8>> {
+    let mut encoder = Ppmd7Encoder::new(Vec::new(), ORDER, MODEL_BYTES).ok()?;
+    encoder.write_all(bytes).ok()?;
+    encoder.finish(false).ok()
 }
 
 /// The value with every text in it changed, where there is something to change.

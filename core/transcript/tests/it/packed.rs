@@ -49,19 +49,20 @@ fn line(decoded: Decoded) -> Line {
     }
 }
 
-/// Source code, as a tool prints it: 529 KB of what stands beside this crate.
-fn ordinary_text() -> String {
-    let core = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+/// As a tool prints it: 529 KB of the files of this kind in a folder of the
+/// repository.
+fn ordinary_text(folder: &str, kind: &str) -> String {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
     let mut text = String::new();
-    let mut folders = vec![core.to_path_buf()];
+    let mut folders = vec![root.join(folder)];
     while let Some(folder) = folders.pop() {
         let mut paths: Vec<_> =
             std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
         paths.sort();
         for path in paths {
-            if path.is_dir() {
+            if path.is_dir() && !path.ends_with("target") && !path.ends_with(".git") {
                 folders.push(path);
-            } else if path.extension().is_some_and(|ending| ending == "rs") {
+            } else if path.extension().is_some_and(|ending| ending == kind) {
                 text += &std::fs::read_to_string(path).unwrap();
             }
         }
@@ -72,19 +73,34 @@ fn ordinary_text() -> String {
 
 #[test]
 fn l1_a_result_on_disk_is_there_at_most_one_and_three_tenths_times() {
-    let text = ordinary_text();
-    let structured = json!({"stdout": text, "stderr": "", "interrupted": false});
-    let whole = result(text.clone().into(), Some(structured));
-    let line = short_line(&whole);
-    let on_disk = text.len() + line.len();
-    eprintln!("{on_disk} bytes on disk for {} of source code", text.len());
-    assert!(on_disk * 10 <= text.len() * 13, "{on_disk}");
-    let told: Value = serde_json::from_str(&line).unwrap();
-    assert_eq!(told["message"]["content"][0]["content"], PREVIEW, "for other programs");
-    assert!(told["toolUseResult"]["stdout"].as_str().unwrap().len() < 300);
-    assert_eq!(told["toolUseResult"]["interrupted"], false);
-    let read = decode(line.as_bytes()).unwrap();
-    assert_eq!(self::line(read).record, whole);
+    for (folder, kind, form) in [("core", "rs", "bzip2.91"), ("", "md", "ppmd.91")] {
+        let text = ordinary_text(folder, kind);
+        let structured = json!({"stdout": text, "stderr": "", "interrupted": false});
+        let whole = result(text.clone().into(), Some(structured));
+        let line = short_line(&whole);
+        let on_disk = text.len() + line.len();
+        eprintln!("{on_disk} bytes on disk for {} of .{kind}", text.len());
+        assert!(on_disk * 10 <= text.len() * 13, "{on_disk} for {}", text.len());
+        let told: Value = serde_json::from_str(&line).unwrap();
+        assert!(told["everfold"]["packed"][form].is_string());
+        assert_eq!(told["message"]["content"][0]["content"], PREVIEW, "for other programs");
+        assert!(told["toolUseResult"]["stdout"].as_str().unwrap().len() < 300);
+        assert_eq!(told["toolUseResult"]["interrupted"], false);
+        let read = decode(line.as_bytes()).unwrap();
+        assert_eq!(self::line(read).record, whole);
+    }
+}
+
+/// What the program wrote while it packed by base64.
+const OLD: &str = include_str!("../../../../testkit/corpus/packed-bzip2/line.jsonl");
+
+#[test]
+fn a4_a_copy_as_it_was_made_before_is_read() {
+    let read = line(decode(OLD.as_bytes()).unwrap());
+    assert!(read.facts.gaps.is_empty());
+    let Entry::User(user) = &read.record.entry else { panic!() };
+    let text = user.content[0].plain_text();
+    assert!(text.contains("\n4567\n") && text.contains("\n8999\n9000"), "{} bytes", text.len());
 }
 
 #[test]
@@ -92,8 +108,8 @@ fn l1_a_damaged_copy_leaves_what_the_model_saw() {
     let whole = result("line of output\n".repeat(5_000).into(), Some(json!({"a": 1})));
     let text = short_line(&whole);
     let mut told: Value = serde_json::from_str(&text).unwrap();
-    for broken in [json!("QlpoOTFBWSZTWQ=="), json!("no base64"), json!(3), Value::Null] {
-        told["everfold"]["packed"]["bzip2"] = broken;
+    for broken in [json!("!!!!"), json!("no form"), json!(3), Value::Null] {
+        told["everfold"]["packed"]["bzip2.91"] = broken;
         let read = line(decode(told.to_string().as_bytes()).unwrap());
         assert!(read.facts.gaps.contains(&Gap::Packed));
         let Entry::User(user) = &read.record.entry else { panic!() };
