@@ -53,6 +53,7 @@ pub mod reload;
 pub mod reminder;
 pub mod runtime;
 pub(crate) mod secrets;
+pub(crate) mod small_model;
 pub mod status;
 pub mod toolbox;
 pub(crate) mod turn_guard;

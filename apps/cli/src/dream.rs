@@ -195,7 +195,7 @@ fn done(dreamt: &Dreamt, wish: DreamWish, presenter: &Presenter) -> Result<()> {
     }
     let by = match dreamt.by {
         Dreamer::Rules => "by rule, without a model".to_owned(),
-        Dreamer::Model => {
+        Dreamer::Model | Dreamer::WeakModel => {
             let tokens = dreamt.usage.prompt().0 + dreamt.usage.output;
             format!("{} tokens, ${:.4}", grouped(tokens), dreamt.cost.0)
         }
@@ -250,7 +250,7 @@ fn as_json(end: &DreamEnd, wish: DreamWish) -> Value {
         }),
         DreamEnd::Done(dreamt) => json!({
             "type": "dream", "status": "done", "dry_run": dry_run,
-            "dreamer": match dreamt.by { Dreamer::Rules => "rules", Dreamer::Model => "model" },
+            "dreamer": match dreamt.by { Dreamer::Rules => "rules", Dreamer::Model => "model", Dreamer::WeakModel => "weak model" },
             "entry": dreamt.entry,
             "undo": dreamt.entry.map(|entry| undo(dreamt, entry)),
             "summary": dreamt.report.summary(),

@@ -15,6 +15,7 @@ pub mod fold;
 pub mod measure;
 pub mod message;
 mod pictures;
+pub mod plain;
 pub mod request;
 pub mod sim;
 pub mod system;

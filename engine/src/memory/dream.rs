@@ -6,6 +6,7 @@
 //! memories are as they were, and the time of the last dream with them.
 
 pub(crate) mod night;
+mod pairs;
 pub(crate) mod progress;
 pub(crate) mod workspace;
 
@@ -19,13 +20,16 @@ use crate::event::Event;
 use crate::permit::{Remit, Room};
 use crate::session::fork::{self, Errand, Fork, Start};
 use crate::session::memory_state::MemorySwitch;
+use crate::session::small_model::SmallModel;
 use crate::session::{Error, Session, quiet_lines, weighed};
 use everfold_dream::policy;
 use everfold_economy::Weighing;
 use everfold_kernel::ports::{Dreams, FileError, Holder, MemoryScope, ModelKind, World};
 use everfold_kernel::record::SumVerdict;
 use everfold_kernel::{Flag, QuerySource, SessionId, Timestamp, Tokens, Usage, Usd};
+use everfold_prefix::system::Profile;
 use night::Night;
+use pairs::DreamReader;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::oneshot;
@@ -99,6 +103,8 @@ pub enum Dreamer {
     Rules,
     /// Rules, and then a model.
     Model,
+    /// Rules, and a weak model that was asked about pairs (Q18).
+    WeakModel,
 }
 
 /// What changed in one file.
@@ -329,14 +335,12 @@ async fn night(
     mode: Mode,
 ) -> Night {
     let mut note = None;
-    let fork = match session.world.model.kind() {
+    let reader = match session.world.model.kind() {
         ModelKind::Rules => None,
         ModelKind::Language => match session.budget.allows(&QuerySource::Dream).await {
-            Ok(()) => dreamer(session, &*dreams, starter),
+            Ok(()) => reader(session, &*dreams, starter),
             // The share is for what nobody asked for.
-            Err(Denied::Share(_)) if starter == Starter::Hand => {
-                dreamer(session, &*dreams, starter)
-            }
+            Err(Denied::Share(_)) if starter == Starter::Hand => reader(session, &*dreams, starter),
             Err(denied) => {
                 note = Some(format!("no model was asked: {denied}"));
                 None
@@ -349,7 +353,7 @@ async fn night(
     let transcripts = transcripts.parent().filter(|_| past).map(|dir| dir.display().to_string());
     Night {
         dreams,
-        fork,
+        reader,
         mode,
         note,
         // The copy lies inside of the directory, and is nobody's memory yet.
@@ -361,6 +365,16 @@ async fn night(
         transcripts: transcripts.unwrap_or_default(),
         gates: Gates::Skipped,
         unless_tidy: None,
+    }
+}
+
+/// Who tells what rules cannot: a weak model is asked about pairs (Q18).
+fn reader(session: &mut Session, dreams: &dyn Dreams, starter: Starter) -> Option<DreamReader> {
+    match session.config.profile(session.model()) {
+        Profile::Lean => Some(DreamReader::Pairs(SmallModel::of(session))),
+        Profile::Full => {
+            dreamer(session, dreams, starter).map(|fork| DreamReader::Agent(Box::new(fork)))
+        }
     }
 }
 

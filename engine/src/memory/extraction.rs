@@ -21,6 +21,7 @@ use crate::session::memory_keeper::Keeper;
 use crate::session::memory_state::{Job, JobReader, MemorySwitch, Scene, SmallReview};
 use crate::session::memory_writes::{MemoryFiles, Writer};
 use crate::session::prelude::{INSTRUCTIONS, NESTED};
+use crate::session::small_model::SmallModel;
 use crate::session::{Error, Session, weighed};
 use everfold_extract::{
     Due, ReviewContext, ReviewCost, ReviewDirective, ReviewSpan, ReviewWay, Worth, directive, due,
@@ -213,10 +214,7 @@ fn send_reviewer(session: &mut Session, scene: Scene) {
 fn send_small(session: &mut Session, scene: Scene) {
     let review = SmallReview {
         messages: session.state.fold.messages().to_vec(),
-        world: session.world.clone(),
-        config: Arc::clone(&session.config),
-        books: session.runtime.books.clone(),
-        scheduler: session.runtime.cache.scheduler.clone(),
+        model: SmallModel::of(session),
     };
     send_job(session, Job { reader: JobReader::Small(Box::new(review)), scene });
 }

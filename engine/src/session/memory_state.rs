@@ -3,12 +3,10 @@
 //! (L5.29).
 
 use crate::background::budget::Budget;
-use crate::background::scheduler::Scheduler;
-use crate::config::Config;
-use crate::session::effects::SideBookings;
 use crate::session::fork::Fork;
 use crate::session::memory_keeper::Keeper;
 use crate::session::memory_writes::{AtWork, Main, MemoryFiles, Writer};
+use crate::session::small_model::SmallModel;
 use everfold_extract::{ReviewQueue, ReviewSpan, put_off};
 use everfold_kernel::ports::{Files, Memories, PastSearch, World};
 use everfold_kernel::record::Extracted;
@@ -180,10 +178,7 @@ pub(crate) enum JobReader {
 pub(crate) struct SmallReview {
     /// The conversation when it was sent.
     pub(crate) messages: Vec<everfold_prefix::Message>,
-    pub(crate) world: World,
-    pub(crate) config: Arc<Config>,
-    pub(crate) books: SideBookings,
-    pub(crate) scheduler: Scheduler,
+    pub(crate) model: SmallModel,
 }
 
 impl JobReader {

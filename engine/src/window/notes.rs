@@ -8,23 +8,26 @@
 
 use crate::background::scheduler::PrefixUse;
 use crate::permit::{Footprint, Permit, Remit, Verdict};
-use crate::session::fork::{self, Errand, Until};
+use crate::session::fork::{self, Errand, Fork, Until};
 use crate::session::{Error, Session, effects, quiet_lines, secrets, status, weighed};
 use everfold_kernel::ports::{Expect, FileError, Files, ModelKind};
 use everfold_kernel::record::SumVerdict;
 use everfold_kernel::settings::NotesUse;
 use everfold_kernel::{Decision, Entry, Flag, QuerySource, RecordId, SessionId, Usd};
 use everfold_notes::{Due, Hints, Notes, Template, due, fill, policy};
+use everfold_prefix::system::Profile;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::sync::oneshot;
 
+mod form;
 pub(crate) mod page;
 pub(crate) mod summary;
 pub(crate) mod update;
 
+use form::NotesForm;
 use page::Page;
 use update::Update;
 
@@ -232,10 +235,7 @@ async fn start_update(session: &mut Session) -> Result<(), NotesError> {
     let notes = Notes::adopt(&file.text, &template);
     let before = notes.render();
     let page = Arc::new(Page::new(notes_path(session), &before));
-    let errand = notes_errand(session, &notes, &page).await;
-    let fork = fork::fork_off(session, errand);
-    let fork = fork.ok_or(NotesError::NotNow("no notes can be taken while tools run"))?;
-    fork.saw(page.path().to_owned(), page.version());
+    let taker = note_taker(session, &notes, &page).await?;
     let (sender, running) = oneshot::channel();
     session.runtime.branch.notes.running = Some(running);
     let update = Update {
@@ -261,8 +261,11 @@ async fn start_update(session: &mut Session) -> Result<(), NotesError> {
                 () = scheduler.clear(PrefixUse::Cached) => asked.store(true, Ordering::Release),
                 () = task.cancel().cancelled() => {}
             }
-            let report = fork.run(task.cancel().clone()).await;
-            let settled = update.settle(&report.end.reason).await;
+            let end = match taker {
+                NoteTaker::Fork(fork) => fork.run(task.cancel().clone()).await.end.reason,
+                NoteTaker::Form(form) => form.fill_in(&update, task.cancel()).await,
+            };
+            let settled = update.settle(&end).await;
             let decision = match &settled {
                 Ok(decision) => decision.clone(),
                 // Whoever resumes the session need not try the same again (E3).
@@ -279,6 +282,27 @@ async fn start_update(session: &mut Session) -> Result<(), NotesError> {
         },
     );
     Ok(())
+}
+
+/// Who brings the notes up to date: a weak model fills in a form (Q18).
+enum NoteTaker {
+    Fork(Box<Fork>),
+    Form(NotesForm),
+}
+
+async fn note_taker(
+    session: &mut Session,
+    notes: &Notes<'_>,
+    page: &Arc<Page>,
+) -> Result<NoteTaker, NotesError> {
+    if session.config.profile(session.model()) == Profile::Lean {
+        return Ok(NoteTaker::Form(NotesForm::of(session, notes)));
+    }
+    let errand = notes_errand(session, notes, page).await;
+    let fork = fork::fork_off(session, errand);
+    let fork = fork.ok_or(NotesError::NotNow("no notes can be taken while tools run"))?;
+    fork.saw(page.path().to_owned(), page.version());
+    Ok(NoteTaker::Fork(Box::new(fork)))
 }
 
 /// Whether the fork will be let: what the person denies is denied to it too.

@@ -490,6 +490,32 @@ async fn q9_a_person_has_the_notes_brought_up_to_date_at_once() {
 }
 
 #[tokio::test]
+async fn q18_a_weak_model_fills_in_a_form_and_loses_nothing() {
+    let place = place(|request| {
+        assert_eq!(request.body.get("tools"), None, "no tools");
+        let schema = &request.body["output_config"]["format"]["schema"];
+        assert_eq!(schema["required"][1], "Current State");
+        let said = request.last_user_text();
+        assert!(said.contains("# Current State") && said.contains("person: hello"), "{said}");
+        if said.contains("- port the parser") {
+            return Reply::text("I would write that the parser is ported.");
+        }
+        Reply::text(r#"{"Current State": ["port the parser"], "Worklog": []}"#)
+    });
+    let builder = place.builder_with(&[("/everfold/flags/session_memory", "true")]);
+    let agent = builder.set("/everfold/lean", true).build().await;
+    let mut session = agent.start();
+    turn(&mut session, "hello").await;
+    assert_eq!(notes::update_notes(&mut session).await.unwrap(), NotesUpdate::Changed);
+    let written = notes_of(&session);
+    assert!(written.contains("what comes next._\n\n- port the parser\n\n# Task"), "{written}");
+    // What is no form changes nothing.
+    assert_eq!(notes::update_notes(&mut session).await.unwrap(), NotesUpdate::Unchanged);
+    assert_eq!(notes_of(&session), written);
+    assert_eq!(updates(&place), 2);
+}
+
+#[tokio::test]
 async fn q6_where_a_rule_denies_edits_no_model_is_asked_for_notes() {
     let place = place(take_notes);
     let agent = place

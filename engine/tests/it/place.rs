@@ -424,6 +424,7 @@ impl Builder {
             },
             launch: Launch {
                 max_turns: self.max_turns,
+                lean: own.lean,
                 secrets: vec![Secret::new(KEY)],
                 ..usual.launch
             },

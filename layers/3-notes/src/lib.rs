@@ -10,11 +10,13 @@
 //! - [`Notes`]: the file, section by section; reading is strict for what an
 //!   agent wrote and lenient for what a person did.
 //! - [`directive()`]: what the fork is told.
+//! - [`lean`]: what a weak model is asked instead.
 //! - [`fill()`]: `{{variable}}` in a person's texts, in a single pass.
 
 pub mod apply;
 mod clip;
 mod directive;
+pub mod lean;
 mod notes;
 pub mod plan;
 pub mod policy;

@@ -8,7 +8,7 @@
 //! comment in a shell command does not.
 
 use crate::clip;
-use crate::template::Template;
+use crate::template::{Section, Template};
 use everfold_kernel::record::neutralise;
 use everfold_kernel::tokens::estimate_text;
 use everfold_kernel::{Limits, Tokens};
@@ -123,6 +123,18 @@ impl<'t> Notes<'t> {
         blocks.join("\n\n") + "\n"
     }
 
+    pub(crate) fn section_names(&self) -> impl Iterator<Item = &'t str> {
+        self.template.sections.iter().map(Section::name)
+    }
+
+    /// Puts something else into a section.
+    pub(crate) fn set(&mut self, name: &str, text: &str) {
+        let mut sections = self.template.sections.iter().zip(&mut self.bodies);
+        if let Some((_, body)) = sections.find(|(section, _)| section.name() == name) {
+            safe(text).trim().clone_into(body);
+        }
+    }
+
     /// Whether nothing is in them that the template does not have.
     #[must_use]
     pub fn is_blank(&self) -> bool {
@@ -143,7 +155,7 @@ impl<'t> Notes<'t> {
         let sections = self.template.sections.iter().zip(&self.bodies);
         sections
             .map(|(section, body)| Over {
-                name: section.heading.trim_start_matches('#').trim().to_owned(),
+                name: section.name().to_owned(),
                 tokens: estimate_text(body, limits),
             })
             .filter(|over| over.tokens > most)

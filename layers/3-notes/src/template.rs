@@ -21,6 +21,13 @@ pub(crate) struct Section {
     pub(crate) body: String,
 }
 
+impl Section {
+    /// The heading without its marks.
+    pub(crate) fn name(&self) -> &str {
+        self.heading.trim_start_matches('#').trim()
+    }
+}
+
 /// Why a person's template cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unusable {

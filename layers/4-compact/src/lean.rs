@@ -1,18 +1,14 @@
 //! A summary by a weak model (Q18): one question with a form, no tools, no
 //! draft. What the person said is not left to it: that is carried over by rule.
 
-use crate::clip;
 use crate::plan::Plan;
 use everfold_kernel::effect::{Ask, AskShape};
-use everfold_kernel::{Block, BlockView, Effect, Limits, ModelId, QuerySource, Role, Window};
+use everfold_kernel::{Effect, Limits, ModelId, QuerySource, Window};
 use everfold_prefix::Fold;
+use everfold_prefix::plain::plain_text;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// Characters of a call or a result that are shown.
-const RESULT_CHARS: usize = 400;
-/// The share of the window, in hundredths, that the conversation may take.
-const SHOWN_PERCENT: u64 = 50;
 /// Most points of a list, and most characters of one: left without bounds, a
 /// weak model fills its lists until all its tokens are used up (Q18).
 const LIST_POINTS: usize = 4;
@@ -31,14 +27,13 @@ const SECTIONS: [(&str, &str); 5] = [
 /// Asks for the summary of what goes.
 #[must_use]
 pub fn ask(fold: &Fold, plan: &Plan, model: &ModelId, window: &Window, limits: &Limits) -> Effect {
-    let room = window.effective.0.saturating_mul(SHOWN_PERCENT) / 100;
-    let most = usize::try_from(room.saturating_mul(limits.bytes_per_token_text)).unwrap_or(0);
+    let dropped = plan.dropped_part(fold);
     Effect::Ask(Ask {
         source: QuerySource::Compact,
         shape: AskShape::Side {
             model: Some(model.clone()),
             system: include_str!("lean.md").trim_end().to_owned(),
-            prompt: conversation(&plan.dropped_part(fold), most),
+            prompt: plain_text(dropped.messages(), window, limits.bytes_per_token_text),
             schema: Some(schema()),
         },
         max_tokens: limits.compact.lean_summary_tokens,
@@ -55,34 +50,6 @@ fn schema() -> Value {
         "required": ["goal", "facts", "done", "problems", "open"],
         "additionalProperties": false,
     })
-}
-
-/// The conversation as text, its end where it is too long.
-fn conversation(fold: &Fold, most: usize) -> String {
-    let lines = fold.messages().iter().flat_map(|message| {
-        let role = message.role();
-        message.pieces().iter().filter_map(move |piece| line(role, &piece.block))
-    });
-    let text: String = lines.collect();
-    let start = text.ceil_char_boundary(text.len().saturating_sub(most));
-    text.get(start..).unwrap_or_default().to_owned()
-}
-
-fn line(role: Role, block: &Block) -> Option<String> {
-    match block.view() {
-        BlockView::Text(text) if !text.trim().is_empty() => {
-            let who = if role == Role::User { "person" } else { "assistant" };
-            Some(format!("{who}: {}\n", text.trim()))
-        }
-        BlockView::ToolUse { name, input, .. } => Some(format!(
-            "assistant calls {name}: {}\n",
-            clip::line(&input.to_string(), RESULT_CHARS)
-        )),
-        BlockView::ToolResult { .. } => {
-            Some(format!("result: {}\n", clip::line(&block.plain_text(), RESULT_CHARS)))
-        }
-        _ => None,
-    }
 }
 
 #[derive(Deserialize)]

@@ -10,6 +10,7 @@
 //! 1. [`policy`]: the gates, cheapest first. Then the lock is taken.
 //! 2. [`tidy::tidy`] does by rule what needs no judgement (L6.9). Without a
 //!    model that is the result.
+//!    A weak one is asked about pairs that may say the same ([`pairs`]).
 //! 3. With one, [`plan::Material`] is handed to an agent that works on a copy
 //!    of what rules left, and [`check::mend`] looks after its index.
 //! 4. [`check::validate`] says whether the result may be (L6.7).
@@ -25,6 +26,7 @@ mod error;
 mod indexes;
 mod lines;
 mod novel;
+pub mod pairs;
 pub mod plan;
 pub mod policy;
 pub mod report;

@@ -6,10 +6,11 @@ mod copies;
 mod dates;
 
 use crate::indexes::Indexes;
+use crate::pairs::AkinPair;
 use crate::report::Reasons;
 use crate::{DreamRules, Texts, is_list, others, texts, topics};
 use everfold_kernel::ports::Stored;
-use everfold_memory_file::Memory;
+use everfold_memory_file::{Memory, Pointer};
 use everfold_memory_judge::secrets;
 use jiff::civil::Date;
 use std::collections::BTreeMap;
@@ -22,6 +23,8 @@ pub struct Tidied {
     pub reasons: Reasons,
     /// What a person, or an agent, should look at.
     pub seen: Vec<String>,
+    /// What may say the same, the most alike first.
+    pub akin: Vec<AkinPair>,
 }
 
 /// Tidies a store: relative dates become absolute, copies become one, and the
@@ -32,15 +35,35 @@ pub fn tidy(stored: &Stored, rules: DreamRules<'_>) -> Tidied {
     let known = crate::indexes::pointers(&done.texts);
     dates::make_absolute(stored, &mut done);
     copies::join(stored, &mut done);
-    let mut indexes = Indexes {
-        texts: &mut done.texts,
-        others: others(stored),
-        known,
-        reasons: &mut done.reasons,
-    };
-    indexes.mend(rules);
+    mend(known, stored, rules, &mut done);
     look(stored, rules, &mut done);
     done
+}
+
+/// Joins pairs that somebody said to be the same, where that loses nothing.
+#[must_use]
+pub(crate) fn joined(
+    mut done: Tidied,
+    same: &[AkinPair],
+    stored: &Stored,
+    rules: DreamRules<'_>,
+) -> Tidied {
+    let known = crate::indexes::pointers(&done.texts);
+    for pair in same {
+        copies::join_told(pair, rules.limits.memory_bytes, &mut done);
+    }
+    mend(known, stored, rules, &mut done);
+    done
+}
+
+fn mend(
+    known: BTreeMap<String, Pointer>,
+    stored: &Stored,
+    rules: DreamRules<'_>,
+    done: &mut Tidied,
+) {
+    let (texts, reasons) = (&mut done.texts, &mut done.reasons);
+    Indexes { texts, others: others(stored), known, reasons }.mend(rules);
 }
 
 /// What only judgement can mend.

@@ -322,3 +322,77 @@ fn u8_a_model_is_questioned_by_the_list_of_the_server() {
     assert!(!told.contains("in the table") && !told.contains("claude-opus"), "{told}");
     assert!(ran.out.trim_end().ends_with(&format!("model: {MODEL}")), "it stays: {told}");
 }
+
+const RELEASES: [(&str, &str); 3] = [
+    (
+        "releases",
+        "Releases are cut on Friday mornings by Ines on the machine called kestrel, as the board once decided.",
+    ),
+    (
+        "who-releases",
+        "Releases are cut on Friday mornings by Ines on the machine called kestrel, where the keys are kept.",
+    ),
+    (
+        "freeze",
+        "Releases are cut on Friday mornings by Ines on the machine called kestrel, unless there is a freeze.",
+    ),
+];
+
+/// A store with three memories that may say the same, and a dream of it.
+fn dreamt(answer: fn(&str) -> &'static str) -> (Desk, Value) {
+    let rules = ServerRules::local(ServerProgram::LlamaCpp, MODEL, 16_384);
+    let server = TestServer::with_handler(rules, move |request| {
+        Reply::text(answer(&request.last_user_text()))
+    });
+    let desk = Desk { files: TempHome::new().unwrap(), server: Some(server.unwrap()) };
+    let dir = desk.run(&["memory", "path"]).ok().out;
+    std::fs::create_dir_all(dir.trim()).unwrap();
+    for (name, body) in RELEASES {
+        let head = format!("name: {name}\ndescription: about {name}\nmetadata:\n  type: project");
+        let path = std::path::Path::new(dir.trim()).join(format!("{name}.md"));
+        std::fs::write(path, format!("---\n{head}\n---\n\n{body}\n")).unwrap();
+    }
+    let ran = run(&desk, &["dream", "--force", "--json"]).ok();
+    (desk, serde_json::from_str(&ran.out).unwrap())
+}
+
+fn stored(desk: &Desk) -> Vec<String> {
+    let dir = desk.run(&["memory", "path"]).ok().out;
+    let files = std::fs::read_dir(dir.trim()).unwrap().map(|file| file.unwrap().path());
+    let is_memory = |path: &std::path::PathBuf| {
+        path.extension().is_some_and(|kind| kind == "md") && !path.ends_with("MEMORY.md")
+    };
+    files.filter(is_memory).map(|path| std::fs::read_to_string(path).unwrap()).collect()
+}
+
+#[test]
+fn q18_a_weak_model_dreams_by_telling_pairs() {
+    let (desk, told) = dreamt(|pair| match pair.contains("freeze") {
+        true => r#"{"fact":"different"}"#,
+        false => r#"{"fact":"same"}"#,
+    });
+    assert_eq!(told["dreamer"], "weak model", "{told}");
+    let requests = desk.server().requests_of("dream");
+    assert!((1..=3).contains(&requests.len()), "{}", requests.len());
+    for request in &requests {
+        assert_eq!(request.body.get("tools"), None::<&Value>);
+        assert_eq!(request.body["response_format"]["type"], "json_schema");
+        assert!(request.body["max_tokens"].as_u64().unwrap() <= 16);
+    }
+    let stored = stored(&desk);
+    assert_eq!(stored.len(), 2, "{stored:?}");
+    for (_, body) in RELEASES {
+        assert!(stored.iter().any(|text| text.contains(body)), "{body} is in {stored:?}");
+    }
+    desk.run(&["memory", "undo", &told["entry"].to_string()]).ok();
+    assert_eq!(self::stored(&desk).len(), 3, "it can be undone");
+}
+
+#[test]
+fn q18_where_a_weak_model_does_not_answer_as_asked_rules_dream() {
+    let (desk, told) = dreamt(|_| "They look quite alike to me!");
+    assert_eq!((&told["status"], &told["dreamer"]), (&json!("done"), &json!("rules")), "{told}");
+    assert_eq!(desk.server().requests_of("dream").len(), 1, "it is not asked again");
+    assert!(told["report"].to_string().contains("did not answer as asked"), "{told}");
+    assert_eq!(stored(&desk).len(), 3);
+}

@@ -74,6 +74,8 @@ limits! {
         findings: usize = 40,
         /// Bytes of a project that are searched for names in code.
         lookup_bytes: u64 = 256 * 1024 * 1024,
+        /// Maximum pairs of memories that a weak model is asked about in one dream.
+        weak_pairs: usize = 12,
         /// How often a result is merged again because the store changed meanwhile.
         merge_tries: u32 = 8,
     }

@@ -1,5 +1,6 @@
 //! One dream, from taking the lock to letting go of it.
 
+use super::pairs::DreamReader;
 use super::progress::Progress;
 use super::{Change, DreamEnd, Dreamer, Dreamt, Gates, Mode, WAITS, workspace};
 use crate::background::TaskHandle;
@@ -29,8 +30,8 @@ use tokio::sync::mpsc;
 /// Everything that one dream needs; it outlives the turn that started it.
 pub(super) struct Night {
     pub(super) dreams: Arc<dyn Dreams>,
-    /// The agent; none where rules alone dream.
-    pub(super) fork: Option<Fork>,
+    /// None where rules alone dream.
+    pub(super) reader: Option<DreamReader>,
     pub(super) mode: Mode,
     /// Something to tell at the end.
     pub(super) note: Option<String>,
@@ -59,12 +60,19 @@ impl<E: std::error::Error> From<E> for Nothing {
 }
 
 /// What somebody made of the store.
-struct Outcome {
-    texts: Texts,
-    reasons: Reasons,
-    by: Dreamer,
-    usage: Usage,
-    cost: Usd,
+pub(super) struct Outcome {
+    pub(super) texts: Texts,
+    pub(super) reasons: Reasons,
+    pub(super) by: Dreamer,
+    pub(super) usage: Usage,
+    pub(super) cost: Usd,
+}
+
+impl Outcome {
+    pub(super) fn by_rules(tidied: Tidied) -> Self {
+        let Tidied { texts, reasons, .. } = tidied;
+        Self { texts, reasons, by: Dreamer::Rules, usage: Usage::default(), cost: Usd::default() }
+    }
 }
 
 /// What a person is told when a dream that nobody waited for has ended.
@@ -112,7 +120,7 @@ impl Night {
             Some(Ok(dreamt)) if self.mode == Mode::Apply => {
                 let logs = match dreamt.by {
                     Dreamer::Model => LogsRead::Yes,
-                    Dreamer::Rules => LogsRead::No,
+                    Dreamer::Rules | Dreamer::WeakModel => LogsRead::No,
                 };
                 Ending::Done { at: self.world.clock.now(), logs }
             }
@@ -159,15 +167,14 @@ impl Night {
             counted(base.logs.len() as u64, "daily log"),
             counted(seen.len() as u64, "finding")
         ));
-        let result = match self.fork.take() {
-            Some(fork) => self.ask(fork, held, task, &base, tidied, &drift).await?,
-            None => Outcome {
-                texts: tidied.texts,
-                reasons: tidied.reasons,
-                by: Dreamer::Rules,
-                usage: Usage::default(),
-                cost: Usd::default(),
-            },
+        let result = match self.reader.take() {
+            Some(DreamReader::Agent(fork)) => {
+                self.ask(*fork, held, task, &base, tidied, &drift).await?
+            }
+            Some(DreamReader::Pairs(model)) => {
+                self.ask_about_pairs(&model, task, &base, tidied).await
+            }
+            None => Outcome::by_rules(tidied),
         };
         let mut dreamt = self.bring_in(held, &base, result).await?;
         dreamt.report.seen = self.note.take().into_iter().chain(seen).collect();
@@ -359,7 +366,7 @@ impl Night {
     }
 }
 
-fn rules(limits: &Limits) -> DreamRules<'_> {
+pub(super) fn rules(limits: &Limits) -> DreamRules<'_> {
     DreamRules { caps: Caps::default(), limits: &limits.dream, extract: &limits.extract }
 }
 

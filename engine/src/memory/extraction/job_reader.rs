@@ -21,7 +21,7 @@ impl JobReader {
         match self {
             Self::Small(review) => {
                 let asked = review.run(scene, found);
-                let done = review.scheduler.run(PrefixUse::None, task.cancel(), asked).await;
+                let done = review.model.scheduler.run(PrefixUse::None, task.cancel(), asked).await;
                 if matches!(done, Err(ReviewError::NoList)) {
                     scene.state.small_is_unfit();
                 }

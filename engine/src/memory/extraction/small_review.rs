@@ -3,18 +3,13 @@
 //! answers with memories.
 
 use super::{ReviewError, Scene};
-use crate::session::effects::collect;
 use crate::session::memory_keeper::Keeper;
 use crate::session::memory_state::SmallReview;
-use crate::session::prompt::text_of;
 use everfold_extract::{ReviewSpan, label, proposal, small};
 use everfold_kernel::ports::{Bodies, Kept};
-use everfold_kernel::usage::Booking;
 use everfold_kernel::{Block, QuerySource, Role, Usage};
 use everfold_memory_recall::{Manifest, Topic};
 use everfold_prefix::system::Profile;
-use everfold_window::question;
-use serde_json::Value;
 use std::collections::BTreeSet;
 
 impl SmallReview {
@@ -26,7 +21,8 @@ impl SmallReview {
     ) -> Result<(Vec<Kept>, Usage), ReviewError> {
         let keeper = Keeper::new(scene.session.clone());
         keeper.begin(found.testimony.clone());
-        let usage = match self.config.profile(&self.config.models.small) {
+        let config = &self.model.config;
+        let usage = match config.profile(&config.models.small) {
             Profile::Lean => self.pick(scene, found, &keeper).await?,
             Profile::Full => self.write(scene, found, &keeper).await?,
         };
@@ -40,12 +36,13 @@ impl SmallReview {
         found: &ReviewSpan,
         keeper: &Keeper,
     ) -> Result<Usage, ReviewError> {
-        let limits = &self.config.limits.extract;
+        let limits = &self.model.config.limits.extract;
         let (mut picks, mut usage) = (BTreeSet::new(), Usage::default());
         for question in label::questions(found, limits) {
             let form = (label::answer_schema(), label::ANSWER_TOKENS);
             let said = label::dialogue(&question.sentence);
-            let (answer, used) = self.ask(label::system_prompt(), &said, form).await?;
+            let (answer, used) =
+                self.model.ask(QuerySource::Extract, label::system_prompt(), &said, form).await?;
             usage.add(&used);
             if label::is_picked(&answer).ok_or(ReviewError::NoList)? {
                 picks.insert(question.place);
@@ -65,7 +62,7 @@ impl SmallReview {
         found: &ReviewSpan,
         keeper: &Keeper,
     ) -> Result<Usage, ReviewError> {
-        let limits = &self.config.limits;
+        let limits = &self.model.config.limits;
         let heads = scene.memories.scan(limits.recall.scan_files, Bodies::Left).await?;
         let topics: Vec<Topic> = heads.iter().map(crate::memory::recall::topic).collect();
         let said: Vec<&str> = found.testimony.by_person().map(|said| said.text.as_str()).collect();
@@ -73,29 +70,12 @@ impl SmallReview {
         let told = Block::text(small::question(found, &manifest, &limits.economy));
         let said = [(Role::User, vec![told])];
         let form = (small::answer_schema(), limits.economy.review_answer_tokens);
-        let (answer, usage) = self.ask(small::system_prompt(), &said, form).await?;
+        let (answer, usage) =
+            self.model.ask(QuerySource::Extract, small::system_prompt(), &said, form).await?;
         let proposals = small::proposals(&answer, found, &keeper.author());
         for proposal in proposals.ok_or(ReviewError::NoList)? {
             keeper.propose(&*scene.memories, proposal).await?;
         }
         Ok(usage)
-    }
-
-    /// One question with a form and its most tokens.
-    async fn ask(
-        &self,
-        told: &str,
-        said: &[(Role, Vec<Block>)],
-        (schema, most): (Value, u64),
-    ) -> Result<(String, Usage), ReviewError> {
-        let (model, dialect) = (&self.config.models.small, self.world.model.dialect());
-        let mut params = self.config.side_params(model, dialect, most);
-        params.schema = Some(schema);
-        let request = question::dialogue(params, told, said, &self.config.limits);
-        let request = request.ok_or(ReviewError::NoList)?;
-        let reply = collect(&*self.world.model, request, QuerySource::Extract).await?;
-        let (usage, table) = (reply.usage, &self.config.models.table);
-        self.books.add(Booking::new(QuerySource::Extract, reply.model, usage, table));
-        Ok((text_of(&reply.blocks), usage))
     }
 }

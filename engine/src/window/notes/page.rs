@@ -37,6 +37,13 @@ impl Page {
         version(&self.state())
     }
 
+    /// Writes a text on it, whatever was there.
+    pub(super) fn put(&self, text: &str) {
+        let mut state = self.state();
+        state.text = Bytes::copy_from_slice(text.as_bytes());
+        state.writes += 1;
+    }
+
     /// What is written on it.
     pub(super) fn text(&self) -> String {
         String::from_utf8_lossy(&self.state().text).into_owned()

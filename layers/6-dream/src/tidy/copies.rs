@@ -8,6 +8,7 @@
 use super::{Tidied, day_of, is_topic};
 use crate::indexes::{Indexes, pointers};
 use crate::lines::{differ_about_one_thing, plain};
+use crate::pairs::AkinPair;
 use crate::topics;
 use everfold_kernel::ports::{Stored, StoredFile};
 use everfold_memory_file::Memory;
@@ -27,26 +28,40 @@ pub(super) fn join(stored: &Stored, done: &mut Tidied) {
         let (stays, goes) = ranked(&one, &other, stored, done);
         match joined(&stays, &goes, done) {
             // About one thing, perhaps, but each with its own to say.
-            Ok(_) if likeness < NEAR => {}
-            Ok(text) => {
-                let why = format!("it said the same as {stays}");
-                done.reasons.add(&goes, &why);
-                if done.texts.get(&stays) != Some(&text) {
-                    done.reasons.add(&stays, &format!("it took over what only {goes} said"));
-                }
-                done.texts.insert(stays.clone(), text);
-                done.texts.remove(&goes);
-                let mut indexes = Indexes {
-                    texts: &mut done.texts,
-                    others: BTreeSet::new(),
-                    known: std::collections::BTreeMap::new(),
-                    reasons: &mut done.reasons,
-                };
-                indexes.retarget(&goes, &stays);
-            }
+            Ok(_) if likeness < NEAR => done.akin.push(AkinPair { stays, goes }),
+            Ok(text) => take_over(&stays, &goes, text, done),
             Err(why) => done.seen.push(format!("{stays} and {goes} {why}")),
         }
     }
+}
+
+/// Joins a pair that somebody said to be the same, where both are still there
+/// and neither contradicts the other.
+pub(super) fn join_told(pair: &AkinPair, most_bytes: usize, done: &mut Tidied) {
+    let AkinPair { stays, goes } = pair;
+    if !is_topic(stays, &done.texts) || !is_topic(goes, &done.texts) {
+        return;
+    }
+    if let Some(text) = joined(stays, goes, done).ok().filter(|text| text.len() <= most_bytes) {
+        take_over(stays, goes, text, done);
+    }
+}
+
+/// One memory in the place of two.
+fn take_over(stays: &str, goes: &str, text: String, done: &mut Tidied) {
+    done.reasons.add(goes, &format!("it said the same as {stays}"));
+    if done.texts.get(stays) != Some(&text) {
+        done.reasons.add(stays, &format!("it took over what only {goes} said"));
+    }
+    done.texts.insert(stays.to_owned(), text);
+    done.texts.remove(goes);
+    let mut indexes = Indexes {
+        texts: &mut done.texts,
+        others: BTreeSet::new(),
+        known: std::collections::BTreeMap::new(),
+        reasons: &mut done.reasons,
+    };
+    indexes.retarget(goes, stays);
 }
 
 /// Which of two stays: what a person stated before what was inferred, what was
