@@ -2,10 +2,11 @@
 //!
 //! `cargo run --release -p everfold-bench-recall [DATA]` prints recall at 5 on
 //! every set, with and without each part, and what the gate lets through.
-//! `--features FILE` writes what the gate sees, for `fit.py`. With the feature
-//! `tract`, `--model MODEL.onnx TOKENIZER.json` measures with a sentence model
-//! besides. The data is not part
-//! of the repository; without it the command says where it looked.
+//! `--only SET` measures one set. `--features FILE` writes what the gate sees, for
+//! `fit.py`. With the feature `tract`, `--model MODEL.onnx TOKENIZER.json` measures
+//! with a sentence model besides; its vectors are cached in the folder for temporary
+//! files. The data is not part of the repository; without it the command says where
+//! it looked.
 
 #![allow(clippy::print_stdout, reason = "a program that prints tables")]
 
@@ -19,7 +20,7 @@ use std::path::PathBuf;
 
 fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
-    let (mut data, mut features) = (default_path(), None);
+    let (mut data, mut features, mut only) = (default_path(), None, None);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--model" => {
@@ -27,6 +28,7 @@ fn main() -> Result<()> {
                 let (model, tokenizer) = model.zip(tokenizer).context("--model names two files")?;
                 model::open(model.as_ref(), tokenizer.as_ref())?;
             }
+            "--only" => only = arguments.next(),
             "--features" => features = arguments.next().map(PathBuf::from),
             _ => data = PathBuf::from(argument),
         }
@@ -35,7 +37,8 @@ fn main() -> Result<()> {
         println!("no data at {}: pass the path of a folder like shared/data", data.display());
         return Ok(());
     }
-    let sets = sets::load(&data)?;
+    let mut sets = sets::load(&data)?;
+    sets.retain(|set| only.as_ref().is_none_or(|name| set.name == name));
     if let Some(path) = features {
         return gate::write_features(&sets, &path);
     }

@@ -5,6 +5,9 @@ use everfold_memory_recall::Embedder;
 use std::path::Path;
 use std::sync::OnceLock;
 
+#[cfg(feature = "tract")]
+mod cache;
+
 static MODEL: OnceLock<Box<dyn Embedder>> = OnceLock::new();
 
 /// The model that was given.
@@ -18,7 +21,8 @@ pub(crate) fn open(model: &Path, tokenizer: &Path) -> Result<()> {
     let home = tempfile::tempdir()?;
     let models = everfold_memory_embed::InstalledModels::in_home(home.path());
     let added = models.add(model, tokenizer, jiff::Timestamp::now())?;
-    let _ = MODEL.set(Box::new(models.open(&added)?));
+    let file = std::env::temp_dir().join(format!("everfold-bench-{}.vectors", added.name));
+    let _ = MODEL.set(Box::new(cache::VectorCache::open(models.open(&added)?, &file)?));
     Ok(())
 }
 
