@@ -10,7 +10,7 @@ const FIRST: usize = 5;
 /// A way to rank, by its name.
 type Way = (&'static str, Reading, fn(&mut Tuning));
 
-const WAYS: [Way; 8] = [
+const WAYS: [Way; 9] = [
     ("textbook BM25, stemmed", Reading::Words, |tuning| *tuning = Tuning::plain()),
     ("by words", Reading::Words, |_| ()),
     ("by words and the table (as shipped)", Reading::Table, |_| ()),
@@ -18,6 +18,7 @@ const WAYS: [Way; 8] = [
         (tuning.name, tuning.description) = (1.0, 1.0);
     }),
     ("without mending misspelt words", Reading::Table, |tuning| tuning.spelling_words = 0),
+    ("without looking for English words", Reading::Table, |tuning| tuning.english_words = 0),
     ("without names as a whole", Reading::Table, |tuning| tuning.whole_name = 0.0),
     ("without weights of filler words", Reading::Table, |tuning| tuning.filler = 1.0),
     ("with what all have in common", Reading::Table, |tuning| tuning.common = 0.0),

@@ -18,6 +18,8 @@ pub(crate) struct Language(u8);
 const LEAST_LEAD: usize = 2;
 
 struct Entry {
+    /// Its code, as ISO 639 has it.
+    name: &'static str,
     algorithm: Algorithm,
     /// Words that carry no meaning of their own.
     small_words: &'static [&'static str],
@@ -25,18 +27,23 @@ struct Entry {
     script: Option<(char, char)>,
 }
 
-const fn by_words(algorithm: Algorithm, small_words: &'static [&'static str]) -> Entry {
-    Entry { algorithm, small_words, script: None }
+const fn by_words(
+    name: &'static str,
+    algorithm: Algorithm,
+    small_words: &'static [&'static str],
+) -> Entry {
+    Entry { name, algorithm, small_words, script: None }
 }
 
-const fn by_script(algorithm: Algorithm, first: char, last: char) -> Entry {
-    Entry { algorithm, small_words: &[], script: Some((first, last)) }
+const fn by_script(name: &'static str, algorithm: Algorithm, first: char, last: char) -> Entry {
+    Entry { name, algorithm, small_words: &[], script: Some((first, last)) }
 }
 
 /// English first: its small words are the stop words.
 const LANGUAGES: [Entry; 16] = [
-    by_words(Algorithm::English, &[]),
+    by_words("en", Algorithm::English, &[]),
     by_words(
+        "de",
         Algorithm::German,
         &[
             "aber", "als", "am", "an", "auch", "auf", "aus", "bei", "bitte", "bin", "bis", "da",
@@ -49,6 +56,7 @@ const LANGUAGES: [Entry; 16] = [
         ],
     ),
     by_words(
+        "fr",
         Algorithm::French,
         &[
             "ai", "au", "aux", "avec", "ce", "ces", "cette", "comment", "d", "dans", "de", "des",
@@ -59,6 +67,7 @@ const LANGUAGES: [Entry; 16] = [
         ],
     ),
     by_words(
+        "es",
         Algorithm::Spanish,
         &[
             "al", "algo", "algún", "alguna", "como", "con", "cuál", "cuando", "cómo", "de", "del",
@@ -69,6 +78,7 @@ const LANGUAGES: [Entry; 16] = [
         ],
     ),
     by_words(
+        "it",
         Algorithm::Italian,
         &[
             "al", "alla", "anche", "che", "chi", "ci", "come", "con", "da", "dal", "dei", "del",
@@ -78,6 +88,7 @@ const LANGUAGES: [Entry; 16] = [
         ],
     ),
     by_words(
+        "pt",
         Algorithm::Portuguese,
         &[
             "ao", "as", "com", "como", "da", "das", "de", "do", "dos", "e", "ela", "ele", "em",
@@ -87,6 +98,7 @@ const LANGUAGES: [Entry; 16] = [
         ],
     ),
     by_words(
+        "nl",
         Algorithm::Dutch,
         &[
             "aan", "als", "bij", "dat", "de", "deze", "die", "dit", "een", "en", "er", "het",
@@ -96,6 +108,7 @@ const LANGUAGES: [Entry; 16] = [
         ],
     ),
     by_words(
+        "sv",
         Algorithm::Swedish,
         &[
             "att", "av", "de", "den", "det", "du", "eller", "en", "ett", "från", "för", "han",
@@ -104,6 +117,7 @@ const LANGUAGES: [Entry; 16] = [
         ],
     ),
     by_words(
+        "da",
         Algorithm::Danish,
         &[
             "af", "at", "de", "den", "det", "du", "eller", "en", "er", "et", "for", "fra", "han",
@@ -112,6 +126,7 @@ const LANGUAGES: [Entry; 16] = [
         ],
     ),
     by_words(
+        "fi",
         Algorithm::Finnish,
         &[
             "ei", "että", "hän", "ja", "jos", "joka", "kun", "kuin", "me", "mikä", "minä", "miten",
@@ -120,6 +135,7 @@ const LANGUAGES: [Entry; 16] = [
         ],
     ),
     by_words(
+        "hu",
         Algorithm::Hungarian,
         &[
             "a", "az", "csak", "de", "egy", "ez", "ezt", "hogy", "hogyan", "és", "ha", "is",
@@ -127,16 +143,17 @@ const LANGUAGES: [Entry; 16] = [
         ],
     ),
     by_words(
+        "tr",
         Algorithm::Turkish,
         &[
             "ama", "bir", "bu", "çok", "da", "daha", "de", "değil", "gibi", "için", "ile", "mi",
             "mı", "nasıl", "ne", "neden", "o", "olan", "şu", "var", "ve", "veya", "ya",
         ],
     ),
-    by_script(Algorithm::Russian, '\u{400}', '\u{52f}'),
-    by_script(Algorithm::Greek, '\u{370}', '\u{3ff}'),
-    by_script(Algorithm::Arabic, '\u{600}', '\u{6ff}'),
-    by_script(Algorithm::Tamil, '\u{b80}', '\u{bff}'),
+    by_script("ru", Algorithm::Russian, '\u{400}', '\u{52f}'),
+    by_script("el", Algorithm::Greek, '\u{370}', '\u{3ff}'),
+    by_script("ar", Algorithm::Arabic, '\u{600}', '\u{6ff}'),
+    by_script("ta", Algorithm::Tamil, '\u{b80}', '\u{bff}'),
 ];
 
 /// Small words, with a bit for each language that has them.
@@ -192,6 +209,11 @@ impl Language {
     /// Whether a word carries no meaning of its own in this language.
     pub(crate) fn is_small(self, word: &str) -> bool {
         small_words().get(word).is_some_and(|small| small >> self.0 & 1 == 1)
+    }
+
+    /// Its code, as ISO 639 has it.
+    pub(crate) fn name(self) -> &'static str {
+        LANGUAGES.get(usize::from(self.0)).map_or("en", |entry| entry.name)
     }
 
     /// As a number that is kept, and from it.

@@ -12,6 +12,7 @@ pub mod budget;
 mod gate;
 pub mod inject;
 mod language;
+mod lexicon;
 pub mod manifest;
 mod pasted;
 mod query;

@@ -1,6 +1,7 @@
 //! What is looked for: the words of a message, told apart by who wrote them.
 
 use crate::language::Language;
+use crate::lexicon::Interpreter;
 use crate::pasted::{DistinctTokens, is_telling};
 use crate::table::WordTable;
 use crate::text::{self, Token, TokenKind};
@@ -89,6 +90,7 @@ impl Query {
         let mut stemmers: Vec<Stemmer> = vec![Language::default().stemmer()];
         let others = languages.iter().filter(|language| **language != Language::default());
         stemmers.extend(others.map(|language| language.stemmer()));
+        let interpreter = Interpreter::of(&prompt.typed());
         let mut terms: Vec<Term> = Vec::new();
         let mut take = |token: Token<'_>| {
             let is_small = text::is_stop_word(token.text) || spoken.is_small(token.text);
@@ -96,7 +98,13 @@ impl Query {
             if !is_small && !terms.iter().any(|term| term.stems.first() == stems.first()) {
                 let is_foreign =
                     token.kind == TokenKind::Signs || is_foreign && token.kind == TokenKind::Word;
-                terms.push(Term { is_foreign, ..Term::new(token, stems, tuning) });
+                let mut term = Term { is_foreign, ..Term::new(token, stems, tuning) };
+                if let Some(interpreter) = &interpreter {
+                    let english = interpreter.english(token.text, token.kind);
+                    let english = english.into_iter().take(tuning.english_words);
+                    term.translate(english, &stemmers);
+                }
+                terms.push(term);
             }
         };
         for (part, text) in &prompt.parts {
@@ -129,6 +137,18 @@ impl Term {
             is_foreign: false,
             meant: None,
         }
+    }
+
+    /// Looks for the English for a word besides. It tells as much as that does.
+    fn translate(&mut self, english: impl Iterator<Item = &'static str>, stemmers: &[Stemmer]) {
+        let mut most: Option<f64> = None;
+        for word in english.filter(|word| !text::is_stop_word(word)) {
+            most = Some(most.unwrap_or(0.0).max(worth(word, TokenKind::Word)));
+            let found = stems(word, TokenKind::Word, stemmers);
+            let new: Vec<u64> = found.into_iter().filter(|one| !self.stems.contains(one)).collect();
+            self.stems.extend(new);
+        }
+        self.worth = most.unwrap_or(self.worth);
     }
 }
 

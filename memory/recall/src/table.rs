@@ -6,13 +6,14 @@
 //! says how much it tells: small words are short. Nothing is read before the
 //! first word is asked for.
 
-use crate::text::{self, TokenKind};
+use crate::lexicon::Interpreter;
+use crate::text::{self, Token, TokenKind};
 use crate::vectors::{Embedder, WordVector};
 use std::sync::OnceLock;
 
 static BYTES: &[u8] = include_bytes!("../table/words.bin");
 /// What a vector made by this table is known by.
-const ID: &str = "wordllama-256-3";
+const ID: &str = "wordllama-256-3-lexicon-1";
 /// The mark of a word's beginning, in the table's own way.
 const BEGIN: char = '\u{2581}';
 /// Bytes of a word that are looked at; what is longer is no word.
@@ -136,6 +137,22 @@ impl WordTable {
         vector
     }
 
+    /// The vector of a word of another language: that of the English for it, so far
+    /// as that is known.
+    pub(crate) fn word_in(&self, interpreter: Option<&Interpreter>, token: Token<'_>) -> Vec<f32> {
+        let known = interpreter.map(|one| one.english(token.text, token.kind)).unwrap_or_default();
+        if known.is_empty() {
+            return self.word(token.text);
+        }
+        let mut vector = vec![0.0; self.dims];
+        #[expect(clippy::cast_precision_loss, reason = "a few words")]
+        let share = 1.0 / known.len() as f32;
+        for word in known {
+            self.add(word, share, &mut vector);
+        }
+        vector
+    }
+
     /// Whether a word is one that everybody uses: the table has it in one piece.
     pub(crate) fn is_common(&self, word: &str) -> bool {
         self.pieces(word).len() <= 1
@@ -154,21 +171,32 @@ impl Embedder for WordTable {
     fn embed(&self, text: &str) -> Option<Vec<f32>> {
         let mut sum = vec![0.0; self.dims];
         let mut left = MOST_WORDS;
+        let interpreter = Interpreter::of(text);
         text::each_token(text, |token| {
-            if left > 0 && token.kind != TokenKind::Name && !text::is_stop_word(token.text) {
-                self.add(token.text, 1.0, &mut sum);
-                left -= 1;
+            let is_small = |word: &str| interpreter.as_ref().is_some_and(|one| one.is_small(word));
+            let is_small = text::is_stop_word(token.text) || is_small(token.text);
+            if left == 0 || token.kind == TokenKind::Name || is_small {
+                return;
             }
+            match &interpreter {
+                None => self.add(token.text, 1.0, &mut sum),
+                other => {
+                    let vector = self.word_in(other.as_ref(), token);
+                    sum.iter_mut().zip(vector).for_each(|(sum, value)| *sum += value);
+                }
+            }
+            left -= 1;
         });
         sum.iter().any(|value| *value != 0.0).then_some(sum)
     }
 
     fn words(&self, text: &str) -> Vec<WordVector> {
         let mut all: Vec<WordVector> = Vec::new();
+        let interpreter = Interpreter::of(text);
         text::each_token(text, |token| {
             let is_new = !all.iter().any(|known| known.word == token.text);
             if token.kind != TokenKind::Name && is_new && !text::is_stop_word(token.text) {
-                let vector = self.word(token.text);
+                let vector = self.word_in(interpreter.as_ref(), token);
                 all.push(WordVector { word: token.text.to_owned(), vector });
             }
         });

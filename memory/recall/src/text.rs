@@ -262,6 +262,20 @@ fn is_paired(sign: char) -> bool {
         | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
+/// The language of a text by its script, where that is one of pairs; a third of
+/// it is enough, as names in it are often Latin.
+pub(crate) fn paired_script(text: &str) -> Option<&'static str> {
+    let letters = text.chars().filter(|sign| sign.is_alphabetic()).count();
+    let paired = text.chars().filter(|sign| is_paired(*sign)).count();
+    let is_kana = |sign: char| matches!(sign, '\u{3040}'..='\u{30ff}');
+    match () {
+        () if paired * 3 < letters || paired == 0 => None,
+        () if text.chars().any(is_korean) => Some("ko"),
+        () if text.chars().any(is_kana) => Some("ja"),
+        () => Some("zh"),
+    }
+}
+
 fn is_korean(sign: char) -> bool {
     matches!(sign, '\u{ac00}'..='\u{d7af}')
 }

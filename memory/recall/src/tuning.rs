@@ -32,6 +32,8 @@ pub struct Tuning {
     pub misspelt: f64,
     /// Most different words of all memories for which misspelt words are mended.
     pub spelling_words: usize,
+    /// Most English words that one of another language is looked for by.
+    pub english_words: usize,
     /// Most different words of a query; a long one keeps both its ends.
     pub query_words: usize,
     /// How much of what all memories have in common is taken out of a likeness.
@@ -63,6 +65,7 @@ impl Default for Tuning {
             whole_name: 0.5,
             misspelt: 0.8,
             spelling_words: 200_000,
+            english_words: 4,
             query_words: 256,
             common: 0.6,
             recency: 0.1,
@@ -83,6 +86,7 @@ impl Tuning {
             filler: 1.0,
             whole_name: 0.0,
             spelling_words: 0,
+            english_words: 0,
             recency: 0.0,
             usage: 0.0,
             ..Self::default()

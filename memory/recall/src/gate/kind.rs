@@ -6,6 +6,7 @@
 //! kinds (`bench/recall/kinds.txt`), so it also knows words that were not among
 //! them. It is one of several things that speak for a call.
 
+use crate::lexicon::Interpreter;
 use crate::table::WordTable;
 use crate::text::{self, TokenKind};
 use crate::vectors::{Embedder as _, length};
@@ -54,11 +55,12 @@ pub fn kind_vector(text: &str) -> Vec<f32> {
     let Some(table) = WordTable::get() else { return Vec::new() };
     let (mut all, mut opening) = (vec![0.0; table.dims()], vec![0.0; table.dims()]);
     let mut count = 0;
+    let interpreter = Interpreter::of(text);
     text::each_token(text, |token| {
         if token.kind == TokenKind::Name || count == MOST {
             return;
         }
-        let word = unit(table.word(token.text));
+        let word = unit(table.word_in(interpreter.as_ref(), token));
         add(&mut all, &word);
         if count < OPENING {
             add(&mut opening, &word);

@@ -114,3 +114,17 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn r15_a_message_in_another_language_finds_a_memory_in_english() {
+    let texts = [
+        body("Coffee is bought by the office."),
+        body("A refund is possible for 90 days."),
+        body("The server is restarted on Sunday."),
+    ];
+    assert_eq!(order("quand est-ce que le remboursement est possible", &texts), [1]);
+    assert_eq!(order("когда можно перезапустить сервер", &texts), [2]);
+    assert_eq!(order("サーバーの再起動はいつ", &texts), [2]);
+    // What is a word of the memories' own language stays what it is.
+    assert_eq!(order("wann war die erstattung, und was ist mit office", &texts).first(), Some(&0));
+}
