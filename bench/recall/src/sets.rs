@@ -3,6 +3,7 @@
 
 mod locomo;
 mod pastes;
+mod projects;
 mod silent;
 
 use anyhow::{Context, Result};
@@ -136,7 +137,10 @@ pub(crate) fn load(data: &Path) -> Result<Vec<Set>> {
     let sessions = data.join("transcripts");
     let pastes = pastes::of(&sessions, &judgement)?;
     let own = judgement_of(OWN)?;
+    let fitted = projects::load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("projects"))?;
     Ok(vec![
+        Set { name: "strangers to fit on", directories: silent::strangers(&fitted) },
+        Set { name: "prompts to fit on", directories: fitted },
         Set { name: "our own prompts", directories: own },
         Set {
             name: "turns of keep.json",

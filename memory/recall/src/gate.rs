@@ -1,11 +1,11 @@
 //! What is good enough to be shown unasked (R13).
 //!
-//! Two questions, each answered by a small fitted model. *Does the message call
+//! Three questions, each answered by a small fitted model. *Does the message call
 //! for a memory at all?* It is answered for the whole message, by how well its
 //! best hit matches, by its length and, calmly, by what kind of message it is
-//! ([`kind`]). *Which ones?* Where the first answer is sure, what is likely to help
-//! comes with its body; where it is only possible, what comes nearest is named in
-//! a line. Silence is an answer.
+//! ([`kind`]). *Is its best hit the one?* By the same, and where that is sure, what
+//! is likely to help comes with its body. *Which ones besides?* Where a call is
+//! only possible, what comes nearest is named in a line. Silence is an answer.
 //!
 //! The models were fitted by `bench/recall/fit.py` on unlike sets together;
 //! [`weights`] is what it wrote.
@@ -63,8 +63,11 @@ impl Features {
     }
 
     fn odds(&self, model: &weights::Logistic) -> f64 {
+        let value = |at: usize| self.0.get(at).copied().unwrap_or_default();
         let each = self.0.iter().zip(&model.weights).map(|(value, weight)| value * weight);
-        model.bias + each.sum::<f64>()
+        let both =
+            model.products.iter().map(|(one, other, weight)| value(*one) * value(*other) * weight);
+        model.bias + each.sum::<f64>() + both.sum::<f64>()
     }
 }
 
@@ -77,13 +80,14 @@ pub(crate) fn judge(candidates: &[Features], hits: &mut [Hit]) -> f64 {
         .collect();
     best.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     let Some((_, _, first)) = best.first() else { return 0.0 };
-    let calls = first.odds(&weights::CALLS);
+    let (calls, answers) = (first.odds(&weights::CALLS), first.odds(&weights::ANSWERS));
+    let is_sure = answers >= weights::SURE;
     for (at, helps, _) in best {
         let Some(hit) = hits.get_mut(at) else { continue };
         hit.sureness = probability(helps);
-        if calls >= weights::SURE && helps >= weights::LEAST_BODY {
+        if is_sure && helps >= weights::LEAST_BODY {
             hit.tier = RecallTier::Body;
-        } else if calls >= weights::POSSIBLE && helps >= weights::LEAST_LINE {
+        } else if (is_sure || calls >= weights::POSSIBLE) && helps >= weights::LEAST_LINE {
             hit.tier = RecallTier::Line;
         }
     }
