@@ -293,7 +293,8 @@ impl Rarity {
 
     fn coverage(&self, found: &Found) -> f64 {
         let here: f64 = found.matches.iter().map(|hit| self.weight(hit.term)).sum();
-        if self.whole > 0.0 { here / self.whole } else { 0.0 }
+        // The sum of nothing is -0.
+        if self.whole > 0.0 { (here / self.whole).abs() } else { 0.0 }
     }
 }
 
