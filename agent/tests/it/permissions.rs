@@ -15,9 +15,10 @@ use std::sync::Arc;
 use std::sync::Mutex;
 
 const DENIED: &str = include_str!("corpus/denied-commands.txt");
+const DENIED_FILES: &str = include_str!("corpus/denied-files.txt");
 
-fn spellings() -> Vec<String> {
-    DENIED.lines().filter(|line| !line.is_empty()).map(|line| line.replace('␤', "\n")).collect()
+fn spellings(corpus: &str) -> Vec<String> {
+    corpus.lines().filter(|line| !line.is_empty()).map(|line| line.replace('␤', "\n")).collect()
 }
 
 pub(crate) fn rules(allow: &[&str], deny: &[&str]) -> Permissions {
@@ -78,7 +79,7 @@ fn works(command: &str) -> bool {
 #[test]
 fn s11_no_spelling_of_a_denied_command_passes() {
     let scene = Scene::new();
-    let all = spellings();
+    let all = spellings(DENIED);
     let deny = rules(&["Bash"], &["Bash(rm:*)"]);
     let mut slipped = Vec::new();
     for mode in [PermissionMode::Default, PermissionMode::BypassPermissions] {
@@ -93,6 +94,19 @@ fn s11_no_spelling_of_a_denied_command_passes() {
     let working = all.iter().filter(|command| works(command)).count();
     println!("{working} of {} spellings work where nothing denies them", all.len());
     assert!(working >= 120, "the attacks are real ones: {working}");
+}
+
+/// Ways to show a denied file that a generator came upon.
+#[test]
+fn s11_no_spelling_of_a_denied_file_passes() {
+    let scene = Scene::new();
+    std::fs::write(scene.path().join("private.txt"), "hunter2\n").unwrap();
+    let deny = rules(&["Bash"], &["Read(./private.txt)"]);
+    let permit = scene.permit(PermissionMode::Default, &deny);
+    let passes =
+        |command: &String| permit.decide("Bash", &scene.command(command)) == Verdict::Allow;
+    let slipped: Vec<String> = spellings(DENIED_FILES).into_iter().filter(passes).collect();
+    assert!(slipped.is_empty(), "{slipped:#?}");
 }
 
 /// Calls that a model makes, the last one first.
@@ -423,7 +437,7 @@ async fn s11_denied_commands_do_not_run_in_a_session() {
         .build()
         .await
         .unwrap();
-    let all = spellings();
+    let all = spellings(DENIED);
     for some in all.chunks(40) {
         let given = some.iter().map(|text| ("Bash", json!({"command": text}))).collect();
         let results = answers(&place, &calls, given, &agent).await;

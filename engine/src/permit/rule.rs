@@ -195,7 +195,10 @@ impl Rule {
         let hit = used.outline.files.iter().any(|file| {
             (reads || writes && file.touch == FileTouch::Written) && paths.reaches(&file.path)
         });
-        let could = reads && used.outline.open_reads.iter().any(|name| paths.could_be(name));
+        // What a shell is handed unseen may show the file as well as run a program.
+        let hidden = used.outline.hidden.is_some();
+        let open = used.outline.open_reads.iter().any(|name| paths.could_be(name));
+        let could = reads && (hidden || open);
         match (hit, could) {
             (true, _) => Touch::Yes,
             (false, true) => Touch::Could,
