@@ -16,6 +16,8 @@ mod issued;
 mod keywords;
 mod known;
 mod near;
+mod pieces;
+mod plain;
 mod proof;
 mod shape;
 mod spaced;

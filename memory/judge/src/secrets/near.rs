@@ -12,6 +12,8 @@ use std::sync::LazyLock;
 /// How far before and behind the name is looked.
 const BEFORE_BYTES: usize = 48;
 const BEHIND_BYTES: usize = 80;
+/// How much of its line is looked at for what it stands in.
+const LONGEST_HEAD_BYTES: usize = 512;
 /// A tag or the head of a table may stand between.
 const MOST_LINES: usize = 3;
 
@@ -169,7 +171,10 @@ fn around(
     let mut found: Vec<Range<usize>> = Vec::new();
     let mut done = 0;
     for hit in name.find_iter(text) {
-        let line = text.get(..hit.start()).and_then(|head| head.rfind('\n')).map_or(0, |at| at + 1);
+        // A line of a megabyte is not looked through for each name in it.
+        let head = text.floor_char_boundary(hit.start().saturating_sub(LONGEST_HEAD_BYTES));
+        let newline = text.get(head..hit.start()).and_then(|head| head.rfind('\n'));
+        let line = newline.map_or(head, |at| head + at + 1);
         let near = text.floor_char_boundary(hit.start().saturating_sub(before));
         let behind = hit.end() + word_rest(text, hit.end());
         let start = if before == 0 { behind } else { word_start(text, near.max(line)) };
@@ -211,10 +216,16 @@ fn word_rest(text: &str, at: usize) -> usize {
     rest.find(|c| !is_part(c)).unwrap_or(rest.len())
 }
 
+/// What is behind a place, as far as anything there is looked at.
+fn tail_of(text: &str, at: usize) -> &str {
+    let rest = text.get(at..).unwrap_or_default();
+    rest.get(..rest.floor_char_boundary(LONGEST_HEAD_BYTES)).unwrap_or_default()
+}
+
 /// How many lines are looked at: what stands in the next one belongs to the
 /// name only where nothing but signs and tags are behind it.
 fn reach(text: &str, at: usize, most: usize) -> usize {
-    let rest = text.get(at..).unwrap_or_default();
+    let rest = tail_of(text, at);
     let line = rest.split('\n').next().unwrap_or_default();
     let mut is_tag = false;
     let says = line.chars().any(|c| {
@@ -232,7 +243,7 @@ fn reach(text: &str, at: usize, most: usize) -> usize {
 /// Where the look behind a name ends: after so many bytes or lines, with the
 /// word that stands there.
 fn end(text: &str, at: usize, lines: usize) -> usize {
-    let rest = text.get(at..).unwrap_or_default();
+    let rest = tail_of(text, at);
     let by_bytes = rest.floor_char_boundary(BEHIND_BYTES);
     let by_lines = rest.match_indices('\n').nth(lines - 1).map_or(rest.len(), |(end, _)| end);
     let most = by_bytes.min(by_lines);

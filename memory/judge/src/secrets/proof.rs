@@ -5,7 +5,8 @@
 //! let through, and so is whatever stands for a secret without being one.
 
 use super::encoded::decoded;
-use super::shape::{is_made_up, is_tangled_in_place};
+use super::plain;
+use super::shape::{is_made_up, is_tangled, is_tangled_in_place};
 use super::stand_in::{is_for_everybody, is_placeholder, is_reference};
 use super::value::{Dress, Value};
 use std::collections::BTreeMap;
@@ -24,12 +25,17 @@ pub(super) enum Proof {
     Mixed,
     /// The form tells the place of a password, which has the looks of one.
     Shaped,
+    /// The form tells the place of a password so surely that any word is one
+    /// that is not about passwords.
+    Chosen,
     /// Base64 of `user:password`.
     Basic,
     /// What follows is a password by its place: `sshpass -p …`.
     Given,
     /// What follows a name and a separator is one if it is not plain words.
     Named,
+    /// The same, and plain words count that are not about passwords.
+    Entered,
     /// What follows loosely is one if it has letters and digits.
     Loose,
     /// What follows is one if it looks like a made-up token.
@@ -45,7 +51,13 @@ impl Proof {
     pub(super) fn takes_what_follows(self) -> bool {
         !matches!(
             self,
-            Self::Certain | Self::Random | Self::Spot | Self::Mixed | Self::Shaped | Self::Basic
+            Self::Certain
+                | Self::Random
+                | Self::Spot
+                | Self::Mixed
+                | Self::Shaped
+                | Self::Chosen
+                | Self::Basic
         )
     }
 
@@ -71,6 +83,13 @@ impl Proof {
                     && !is_reference(hit)
                     && (is_made_up(hit) || is_tangled_in_place(hit) || is_passphrase(hit))
             }
+            Self::Chosen => {
+                let word = hit.trim_matches(|c: char| !c.is_alphanumeric());
+                let is_plain = word.chars().all(|c| c.is_alphabetic() || c == ' ');
+                Self::Spot.holds_for_form(hit)
+                    && !is_reference(hit)
+                    && (!is_plain || plain::is_choice(word))
+            }
             Self::Basic => is_pair_in_base64(hit),
             _ => !is_shown(hit),
         }
@@ -90,7 +109,8 @@ impl Proof {
                     && !word.starts_with('-')
                     && !(word.starts_with('/') && word.contains(':'))
             }
-            Self::Named => chars >= 4 && is_password(value),
+            Self::Named => chars >= 4 && (is_password(value) || plain::fits(text, &lead, value)),
+            Self::Entered => chars >= 4 && (is_password(value) || plain::is_choice(word)),
             Self::Loose | Self::LooseToken if is_pair(word) => false,
             Self::Loose => {
                 chars >= 6 && is_mixed(word) && !is_technical(word) && !is_snake_case(word)
@@ -113,6 +133,7 @@ impl Proof {
             | Self::Spot
             | Self::Mixed
             | Self::Shaped
+            | Self::Chosen
             | Self::Basic => true,
         }
     }
@@ -161,7 +182,8 @@ fn is_stock_word(word: &str) -> bool {
         nil undefined hidden prompt stdin file env example token key the and for with from \
         your number varchar bytes blank empty yes value flag option argument is are was not \
         disabled enabled unset unknown bearer basic n/a tbd parameter field input label \
-        1password bitwarden keepass lastpass auto ask read write";
+        1password bitwarden keepass lastpass auto ask read write wpa2 wpa3 wpa wep sae wpa-psk \
+        wpa2-psk";
     let lower = word.to_ascii_lowercase();
     WORDS.split_ascii_whitespace().any(|stock| stock == lower)
 }
@@ -313,6 +335,7 @@ fn is_token(word: &str, least_bits: f64) -> bool {
         && word.bytes().filter(u8::is_ascii_lowercase).count() >= 5
         && entropy(word) >= 4.0;
     let mixed = is_mixed(word) && !is_wordy && !is_technical(word);
+    let is_jumbled = is_jumbled || word.len() >= 16 && is_tangled(word);
     has_signs && (mixed || is_jumbled) && entropy(word) >= least_bits
 }
 

@@ -54,6 +54,7 @@ pub(super) fn after(text: &str, at: usize) -> Option<Value<'_>> {
     let start = line.len() - inner.len();
     let (open, dress) = match inner.chars().next()? {
         '\\' if inner.starts_with("\\\"") => ("\\\"", Dress::Quoted),
+        '"' if inner.starts_with("\"\"\"") => ("\"\"\"", Dress::Quoted),
         '"' => ("\"", Dress::Quoted),
         '\'' => ("'", Dress::Quoted),
         '`' => ("`", Dress::Quoted),

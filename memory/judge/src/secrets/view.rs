@@ -240,29 +240,65 @@ fn wrap(before: &str, rest: &str) -> Option<usize> {
 }
 
 fn has_parted_key(text: &str) -> bool {
-    text.match_indices(['"', '\'']).any(|(at, _)| {
+    text.match_indices(['"', '\'', '\n']).any(|(at, _)| {
         let (before, rest) = text.split_at_checked(at).unwrap_or_default();
         parted(before, rest).is_some()
     })
 }
 
 /// How many bytes to leave out here because a key goes on in the next string:
-/// `"ghp_ab" "cd"`, `["ghp_", "abcd"]`.
+/// `"ghp_ab" "cd"`, `["ghp_", "abcd"]`, `a = "ghp_ab"; b = "cd"`.
 fn parted(before: &str, rest: &str) -> Option<usize> {
-    let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+    let end = rest.chars().next().filter(|c| matches!(c, '"' | '\'' | '\n'))?;
     let is_sign = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     let len = before.chars().rev().take(MOST_WRAPPED).take_while(is_sign).count();
     let key = before.get(before.len() - len..)?;
-    if !OPENINGS.iter().any(|opening| key.starts_with(opening)) {
-        return None;
-    }
+    let opening = OPENINGS.iter().find(|opening| key.starts_with(**opening))?;
+    let after = rest.strip_prefix(end)?;
     let gap = |c: char| c.is_whitespace() || matches!(c, '+' | ',' | '.' | '&');
-    let next = rest.strip_prefix(quote)?.trim_start_matches(gap).strip_prefix(quote)?;
+    let near = after.trim_start_matches(gap).strip_prefix(end).filter(|_| end != '\n');
+    let next = match near {
+        Some(next) => next,
+        // What is a key already does not go on in another variable.
+        None if len < least_of(opening, end) => behind_name(after, end)?,
+        None => return None,
+    };
     let run = next.chars().take_while(is_sign).count();
-    let is_whole = next.get(run..)?.starts_with(quote);
+    let (own, tail) = next.split_at_checked(run)?;
+    let is_whole = if end == '\n' {
+        tail.is_empty() || tail.starts_with(['\n', '\r'])
+    } else {
+        tail.starts_with(end)
+    };
     let is_other = OPENINGS.iter().any(|opening| next.starts_with(opening));
-    (run >= 8 && is_whole && !is_other).then(|| rest.len() - next.len())
+    let least = if near.is_some() { 8 } else { 6 };
+    let is_jumbled = near.is_some() || own.bytes().any(|b| b.is_ascii_digit());
+    (run >= least && is_whole && !is_other && is_jumbled).then(|| rest.len() - next.len())
 }
+
+/// Signs from which on a key is whole: fewer where no quote says that the
+/// next line goes on with it.
+fn least_of(opening: &str, end: char) -> usize {
+    match opening {
+        "AKIA" | "ASIA" => 20,
+        _ if end == '\n' => opening.len() + 13,
+        _ => opening.len() + 19,
+    }
+}
+
+/// Behind the name of the next variable: `; b = "`, `B=`.
+fn behind_name(after: &str, end: char) -> Option<&str> {
+    let near = after.get(..after.floor_char_boundary(MOST_BETWEEN))?;
+    let at = near.find(['=', ':'])?;
+    let name = near.get(..at)?.trim_end_matches([':', ' ']);
+    let is_name = |c: char| c.is_ascii_alphanumeric() || " \t\n;,_$\"'-{}".contains(c);
+    let value = after.get(at..)?.trim_start_matches(['=', ':', '>', ' ']);
+    (!name.is_empty() && name.chars().all(is_name))
+        .then(|| if end == '\n' { Some(value) } else { value.strip_prefix(end) })?
+}
+
+/// Between the pieces of a key in two variables.
+const MOST_BETWEEN: usize = 60;
 
 /// The longest key that is looked for across lines.
 const MOST_WRAPPED: usize = 2_000;

@@ -3,6 +3,7 @@
 
 mod forms;
 mod harmless;
+mod lists;
 mod near;
 mod noise;
 mod sight;

@@ -28,8 +28,24 @@ pub(in crate::secrets) const LONG: &[Rule] =
     &[Rule { kind: "an issued key", words: &["_", "-"], form: Form::Block(issued::keys) }];
 
 super::patterns! { RULES:
+    Chosen "a key in XML", ["keymaterial>", "wirelesskey>", "networkkey>", "presharedkey>"], r"(?i)<(?:[A-Za-z0-9_.-]+:)?(?:keymaterial|wirelesskey|networkkey|presharedkey)>\s*([^<\s]{5,64})\s*</";
+    Chosen "a password in a configuration", ["pass", "psk", "secret"], r#"(?im)(?:^[ \t]*(?:(?:set|setenv|define|option|default|export)[ \t]+)?(?:[A-Za-z0-9_./-]*[_.](?:password|passwd|passphrase|pass|psk|secret)|(?:ssl|auth)[A-Za-z0-9_]*pass|(?-i:[A-Za-z0-9_]*[a-z]P(?:assword|assphrase|asswd|ass)))|[ \t][A-Za-z0-9_-]*-(?:password|passphrase|secret|psk)|\bDefaultPassword)[ \t]+(?:REG_SZ[ \t]+|[057][ \t]+)?["']?([^\s"';=:]{4,64})["']?[ \t]*(?:;|$)"#;
+    Chosen "a password in a configuration", ["storepass", "keypass"], r#"(?:store|key)Password[ \t]+["']([^"'\n]{4,64})["']"#;
+    Chosen "a Wi-Fi password", ["option key"], r#"\boption key[ \t]+["']?([^\s"']{5,64})"#;
+    Given "a Wi-Fi password", ["shared-key", "shared_key", "sharedkey"], r"(?i)\bpre[-_]?shared[-_]?key[\x22']?[ \t]*[:=][ \t]*";
+    Chosen "a password in a configuration", ["password"], r#"(?im)\b(?:define|setenv|setvar|chap|pap|mysqladmin[ -~\t]{0,60}?|passwd/\S+)[ \t]+password[ \t]+(?:[057][ \t]+)?["']?([^\s"';=:]{4,64})["']?[ \t]*(?:;|$)"#;
+    Chosen "a password in code", ["#define"], r#"(?i)#define[ \t]+[A-Za-z0-9_]*(?:pass|password|psk|pwd|secret)[A-Za-z0-9_]*[ \t]+"([^"\n]{4,64})""#;
+    Chosen "a community of a network", ["snmp-server community", "isakmp key"], r"(?i)(?:snmp-server community|isakmp key(?:[ \t]+[06])?)[ \t]+(\S{4,64})";
+    Spot "a password in XML", ["<pass"], r"(?i)<pass(?:word)?[ \t][^<>\n]{0,60}>([^<\s]{3,200})</";
+    Random "a key in a configuration", ["secret \""], r#"(?i)\bsecret[ \t]+"([A-Za-z0-9+/]{16,}={0,2})""#;
+    Random "a key in a configuration", ["key:", "key =", "key="], r#"(?i)\bkey["']?[ \t]*[:=][ \t]*["']([A-Za-z0-9+/]{42,43}=)["']"#;
+    Certain "a hash of a password", [":"], r"(?m)(?:^|[ \t])[A-Za-z0-9_.@-]{1,40}:[A-Za-z0-9_ .@-]{1,60}:([0-9a-f]{32})[ \t]*$";
+    Certain "a password of a network device", ["password 7"], r"(?i)\bpassword 7 ([0-9a-f]{8,64})\b";
+    Given "a password in a directory", ["userpassword::"], r"(?i)\buserPassword::[ \t]*";
+    Entered "a default of a variable", ["default"], r#"(?i)[A-Za-z0-9_]*(?:password|passwd|secret)[A-Za-z0-9_]*["']?:[ \t]*\{?\s*(?:["']?[A-Za-z0-9_]+["']?:[^\n]*\n\s*){0,3}?["']?default["']?[ \t]*:[ \t]*"#;
+    Entered "a default of a variable", ["fetch("], r#"(?i)fetch\([ \t]*["'][A-Za-z0-9_]*["'][ \t]*\)[ \t]*\{[ \t]*"#;
     Certain "an AWS secret key", ["akia", "asia"], r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b[^A-Za-z0-9+/\n]{1,40}([A-Za-z0-9+/]{40})(?:[^A-Za-z0-9+/]|$)";
-    Named "a password in a page", ["type=\"password\"", "type='password'", "type=password"], r#"(?i)type=["']?password["']?[^<>\n]{0,80}?[ \t]value="#;
+    Entered "a password in a page", ["type=\"password\"", "type='password'", "type=password"], r#"(?i)type=["']?password["']?[^<>\n]{0,80}?[ \t]value="#;
     Certain "a recovery key", ["-"], r"\b((?:\d{6}-){7}\d{6})\b";
     Certain "an app password", ["app password", "app-password", "app pass"], r#"(?i)app[ -]pass(?:word)?[^\n]{0,20}?[\s"'`:]((?:[a-z]{4}[ -]){3}[a-z]{4})\b"#;
     Random "a wallet key", ["wif", "wallet", "privkey", "private"], r"\b([5KL][1-9A-HJ-NP-Za-km-z]{50,51})\b";
@@ -51,7 +67,7 @@ super::patterns! { RULES:
     Certain "a time-based code's secret", ["otpauth://"], r"(?i)otpauth://[^\s]*?secret=([A-Z2-7]{8,}=*)";
     Certain "a time-based code's secret", ["totp", "2fa", "mfa", "authenticator"], r#"(?i)(?:totp|2fa|mfa|authenticator)[ _-]*(?:secret|seed|key)[^\n]{0,12}?[:=\s][ \t]*["'`(]?([A-Z2-7]{16,64}|(?:[a-z2-7]{4} ){3,15}[a-z2-7]{4})\b"#;
     Given "a password in a netrc file", ["password"], r"(?i)(?:\bmachine\s+\S+|\bdefault)(?:\s+(?:login|account|user)\s+\S+)*\s+(?:password|passwd)\s+";
-    Given "a password in a netrc file", ["login"], r"(?i)\blogin\s+\S+\s+(?:password|passwd)\s+";
+    Entered "a password in a netrc file", ["login"], r"(?i)\blogin\s+\S+\s+(?:password|passwd)\s+";
     Certain "a password in a pgpass file", [":5432:", ":*:", ":5433:", ":5434:", ":6432:", ":5439:", ":25060:", ":6543:"], r"(?m)(?:^|[\s`])[\w.*-]+:(?:\d{4,5}|\*):[^:\s]+:[^:\s]+:([^\s:`$<{*\[][^\s`]{2,})";
     Certain "a hash of a password", ["$1$", "$2a$", "$2b$", "$2y$", "$5$", "$6$", "$y$", "$7$", "$apr1$", "$gy$"], r"(\$(?:1|5|6|7|y|gy|apr1|2[aby])\$(?:rounds=\d+\$)?[A-Za-z0-9./$]{16,})";
     Certain "a hash of a password", ["$argon2", "$scrypt$", "$pbkdf2", "pbkdf2_sha", "pbkdf2:sha", "scrypt:", "scram-sha-256$"], r"(\$(?:argon2(?:id|i|d)|scrypt|pbkdf2[\w-]*)\$[A-Za-z0-9,=.+/$-]{30,}|pbkdf2_sha(?:1|256|512)\$\d+\$[A-Za-z0-9]+\$[A-Za-z0-9+/=]{20,}|(?:pbkdf2:sha\d+:\d+|scrypt:\d+:\d+:\d+)\$[A-Za-z0-9]+\$[a-f0-9]{40,}|SCRAM-SHA-256\$\d+:[A-Za-z0-9+/=]+\$[A-Za-z0-9+/=]+:[A-Za-z0-9+/=]+)";
@@ -62,7 +78,7 @@ super::patterns! { RULES:
     Given "an npm token", ["_authtoken", "_password"], r"(?i)(?:^|[\s:])_(?:authToken|password)[ \t]*[= ][ \t]*";
     Basic "an npm login", ["_auth"], r#"(?i)\b_auth\s*=\s*["']?([A-Za-z0-9+/=]{8,})"#;
     Given "a password in a configuration", ["requirepass", "masterauth", "ansible_", "rcon.password", "bindpw", "rootpw", "ldap_bind", "bindcredentials", "olcrootpw"], r"(?im)(?:^|[\s;])(?:requirepass|masterauth|ansible_(?:ssh_)?(?:become_)?pass(?:word)?|ansible_sudo_pass|rcon\.password|\w*bindpw|(?:olc)?rootpw|bindcredentials)[ \t]*[:= ][ \t]*";
-    Given "a Wi-Fi password", ["psk", "wpa_passphrase", "wifi", "wi-fi", "wlan"], r"(?i)(?:\bpsk\s*[=:]\s*|wpa_passphrase[= ]|wifi[^\n]{0,10};P:|WIFI:[^\n]{0,60}?;P:)";
+    Given "a Wi-Fi password", ["psk", "wpa_passphrase", "wifi", "wi-fi", "wlan"], r"(?i)(?:\bpsk\s*[=:]\s*|wpa_passphrase(?:=|[ \t]+\S+[ \t]+)|wifi[ -~\t]{0,10};P:|WIFI:[ -~\t]{0,60}?;P:)";
     Loose "a Wi-Fi password", ["psk "], r"(?i)\bpsk[ \t]+";
     Loose "a Wi-Fi password", ["wifi", "wi-fi", "wlan", "ssid"], r"(?i)\b(?:wifi|wi-fi|wlan|ssid)\b[^\n]{0,40}?(?:key|code|pass|schlüssel|clave|clé|:|/)\s*(?:is|ist|est|es|[:=])?\s+";
     Loose "a Wi-Fi password", ["wifi", "wi-fi", "wlan", "ssid"], r"(?i)\b(?:wifi|wi-fi|wlan|ssid)\b[^\n/]{1,40}?[ \t]/[ \t]";
@@ -78,10 +94,10 @@ super::patterns! { RULES:
     Given "a key of a web framework", ["secret_key_base", "app_key", "django_secret", "nextauth_secret", "session_secret", "cookie_secret", "jwt_secret", "auth_secret"], r#"(?i)(?:secret_key_base|\bapp_key|django_secret_key|nextauth_secret|session_secret|cookie_secret|jwt_secret|auth_secret)["']?\s*[:=]\s*(?:base64:)?"#;
     Named "a password in code", ["password", "passwd", "pwd", "passphrase"], r"(?i)\b\w*(?:password|passwd|pwd|passphrase)\w*[ \t]*:[ \t]*[&\w<>'\[\] ]{2,24}?[ \t]*=[ \t]*";
     Token "a key in code", ["key", "secret", "token"], r"(?i)\b\w*(?:api_?key|secret|token|access_?key|private_?key)\w*[ \t]*:[ \t]*[&\w<>'\[\] ]{2,24}?[ \t]*=[ \t]*";
-    Named "a default of a variable", ["env(", "getenv(", "environ.get(", "fetch(", "config("], r#"(?i)(?:env|environ\.get|fetch|config)\([ \t]*["'][\w.]*(?:password|passwd|pwd|passphrase|_pass|api_?key|secret|token|access_?key|private_?key)[\w.]*["'][ \t]*,[ \t]*"#;
-    Named "a default of a variable", ["env."], r"(?i)\benv\.\w*(?:password|passwd|pwd|passphrase|_pass|api_?key|secret|token|access_?key|private_?key)\w*[ \t]*(?:\|\||\?\?)[ \t]*";
-    Named "a default of a variable", ["${"], r"(?i)\$\{[\w.]*(?:password|passwd|pwd|passphrase|_pass|api_?key|secret|token|access_?key|private_?key)[\w.]*:[-=]?";
-    Named "a default of a variable", ["variable"], r#"(?i)\bvariable[ \t]+"\w*(?:password|passwd|pwd|passphrase|_pw\b|_pass\b|api_?key|secret|token|access_?key|private_?key)\w*"[ \t]*\{[^}]{0,200}?\bdefault[ \t]*=[ \t]*"#;
-    Named "a password in XML", ["password", "passwd", "pwd", "secret", "token", "apikey", "api_key", "api-key"], r#"(?i)<(?:property|entry|param|parameter|setting|add|string|prop|arg|env|var)[ \t][^<>\n]{0,80}?(?:name|key|id)=["'][\w.:-]*(?:password|passwd|pwd|passphrase|secret|token|api[-_]?key)[\w.:-]*["'][^<>\n]{0,40}?(?:>|value=)[ \t]*"#;
-    Named "a login", ["auth=", "auth ="], r#"(?i)\bauth[ \t]*=[ \t]*\(?[ \t]*["'][^"'\n]+["'][ \t]*,[ \t]*"#;
+    Entered "a default of a variable", ["env(", "getenv(", "environ.get(", "fetch(", "config(", "setdefault("], r#"(?i)(?:env|environ\.get|fetch|config|setdefault|setenv|putenv)\([ \t]*["'][A-Za-z0-9_.]*(?:password|passwd|pwd|passphrase|_pass|api_?key|secret|token|access_?key|private_?key)[A-Za-z0-9_.]*["'][ \t]*,[ \t]*"#;
+    Entered "a default of a variable", ["env."], r"(?i)\benv\.[A-Za-z0-9_]*(?:password|passwd|pwd|passphrase|_pass|api_?key|secret|token|access_?key|private_?key)[A-Za-z0-9_]*[ \t]*(?:\|\||\?\?)[ \t]*";
+    Entered "a default of a variable", ["${"], r"(?i)\$\{[A-Za-z0-9_.]*(?:password|passwd|pwd|passphrase|_pass|api_?key|secret|token|access_?key|private_?key)[A-Za-z0-9_.]*:[-=]?";
+    Entered "a default of a variable", ["variable"], r#"(?i)\bvariable[ \t]+"[A-Za-z0-9_]*(?:password|passwd|pwd|passphrase|_pw\b|_pass\b|api_?key|secret|token|access_?key|private_?key)[A-Za-z0-9_]*"[ \t]*\{[^}]{0,200}?\bdefault[ \t]*=[ \t]*"#;
+    Entered "a password in XML", ["password", "passwd", "pwd", "secret", "token", "apikey", "api_key", "api-key"], r#"(?i)<(?:property|entry|param|parameter|setting|add|string|prop|arg|env|var)[ \t][^<>\n]{0,80}?(?:name|key|id)=["'][A-Za-z0-9_.:-]*(?:password|passwd|pwd|passphrase|secret|token|api[-_]?key)[A-Za-z0-9_.:-]*["'][^<>\n]{0,40}?(?:>|value=)[ \t]*"#;
+    Entered "a login", ["auth=", "auth ="], r#"(?i)\bauth[ \t]*=[ \t]*\(?[ \t]*["'][^"'\n]+["'][ \t]*,[ \t]*"#;
 }

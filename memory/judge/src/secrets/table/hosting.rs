@@ -51,7 +51,7 @@ super::patterns! { RULES:
     Random "a token in a command", ["auth ", "login "], r"\b(?:auth|login|authenticate)[ \t]+([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{40})\b";
     Random "a token", [".login=", "username"], r#"(?:\.login=|"username"\s*:\s*"[^"\n]+"\s*,\s*"key"\s*:\s*")([0-9a-f]{32,64})\b"#;
     Random "a key in code", ["client(", "api(", "sdk(", "init(", "configure("], r#"(?i)(?:client|api|sdk|init|configure)\([ \t]*["']([A-Za-z0-9_-]{28,})["']"#;
-    Certain "a Vault unseal key", ["unseal"], r#"(?i)\bunseal[ _-]?key(?:[ _-]?\d+)?["']?[ \t]*(?:[:=]|\bis\b)[ \t]*["'`]?([A-Za-z0-9+/]{43,}=?)"#;
+    Certain "a Vault unseal key", ["unseal"], r#"(?i)\bunseal(?:[ _-]?key(?:[ _-]?\d+)?["']?[ \t]*(?:[:=]|\bis\b)[ \t]*|[ \t]+)["'`]?([A-Za-z0-9+/]{43,}=?)"#;
     Certain "a Nomad or Consul token", ["nomad", "consul"], r"(?i)\b(?:nomad|consul)\b[^\n]{0,30}?token[^\n]{0,12}?\b([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\b";
     Certain "a Bitwarden session", ["bw_session"], r#"\bBW_SESSION=["']?([A-Za-z0-9+/]{80,}={0,2})"#;
     Certain "a Docker Swarm token", ["swmtkn-"], r"\bSWMTKN-\d-[a-z0-9]{40,}-[a-z0-9]{20,}";

@@ -2,7 +2,7 @@
 //! with a value.
 
 use crate::secrets::table::{Form, Rule};
-use crate::secrets::{columns, near};
+use crate::secrets::{columns, near, pieces, plain};
 
 /// Parts of what a column of passwords is called.
 const COLUMNS: &[&str] = &[
@@ -25,7 +25,15 @@ const COLUMNS: &[&str] = &[
 /// Whatever looks like a password, near a word for one.
 pub(in crate::secrets) const NEAR: &[Rule] = &[
     Rule { kind: "a password", words: near::NAMES, form: Form::Block(near::passwords) },
+    Rule { kind: "a password", words: plain::WORDS, form: Form::Block(plain::passwords) },
+    Rule { kind: "a password", words: &["pass", "secret"], form: Form::Block(plain::lines) },
     Rule { kind: "a password", words: COLUMNS, form: Form::Block(columns::passwords) },
+    Rule { kind: "a password", words: &["insert "], form: Form::Block(columns::inserted) },
+    Rule {
+        kind: "a piece of a key",
+        words: &["pass", "pwd", "secret", "token", "key", "auth", "cred", "dsn"],
+        form: Form::Block(pieces::summed),
+    },
     Rule { kind: "a password of a login", words: near::LOGINS, form: Form::Block(near::logins) },
 ];
 
@@ -38,9 +46,20 @@ super::patterns! { RULES:
     Mixed "a password", ["als passwort", "als kennwort", "comme mot de passe", "como contrase", "como clave", "como senha", "come password", "als wachtwoord"], r#"(?i)(?:^|[\s"'`(])([^\s"'`(]{5,63}[^\s"'`.,;:)])["'`]?[ \t]+(?:als (?:neues )?(?:passwort|kennwort|wachtwoord)|comme mot de passe|como (?:contrase(?:ñ|n)a|clave|senha)|come password)\b"#;
     Mixed "a login", ["login", "credential", "creds", "account"], r#"(?i)(?:^|[\s"'`(])(?:admin|root|user|guest|test|demo|sa|postgres|administrator|operator)[ \t]?[/:][ \t]?([^\s/"'`,;]{6,64})["'`]?[ \t][^\n]{0,40}?\b(?:logins?|credentials?|creds|account)\b"#;
     Named "a password", ["pass", "pw"], r#"(?i)(?:\b|_|db|root|admin|smtp|mail)(?:pass|pw|psw|passw|pswd)["'`*]*[ \t]*(?:=>|:=|[:=]|\bis\b|-[ \t])[ \t]*"#;
-    Spot "a password", ["password", "passwd", "passphrase", "define("], r#"(?i)(?:(?:set_?password|with_?password|\.password|set_?passphrase)\(|define\([ \t]*['"]\w*(?:password|passwd|secret|_key|_salt)['"][ \t]*,|\(?['"]password['"][ \t]*,)[ \t]*["']([^"'\n]{3,200})["']"#;
+    Spot "a password", ["password", "passwd", "passphrase", "define("], r#"(?i)(?:(?:set_?password|with_?password|\.password|set_?passphrase)\([ \t]*b?|define\([ \t]*['"][A-Za-z0-9_]*(?:password|passwd|pass|secret|_key|_salt)['"][ \t]*,|\(?['"]password['"][ \t]*,)[ \t]*["'](?:\{noop\})?([^"'\n]{3,200})["']"#;
     Loose "a password", ["log in", "login", "sign in", "logged in", "logs in", "ssh ", "connect"], r"(?i)\b(?:log(?:ged|s)?[ -]?in|sign in|connect|ssh)\b[^\n:=?!]{1,60}?\b(?:with|using|by|mit|avec|con|com)[ \t]+";
     Spot "a login", ["login", "credential", "creds", "zugang", "account", "user", "identifiant", "acceso", "konto", "admin", "logon", "auth", "usuario", "логин"], r#"(?i)(?:log[io]n|credentials?|creds|zugangsdaten|zugang|anmeldung|account|user(?:name)?(?:[ \t]*[/+&][ \t]*(?:pass(?:word)?|pw))|identifiants?|acceso|credenciales|konto|логин(?:[ \t]*/[ \t]*пароль)?)\b[^\n:=/.]{0,40}?(?:[ \t]*[:=]|[ \t]+(?:is|are|ist|sind|est|sont|es|son))?[ \t]+["'`]?[\w.@+-]{2,40}["'`]?[ \t]*(?:/|\||:|,?[ \t]+(?:(?:and|und|et|y|e)[ \t]|/))[ \t]*["'`]?([^\s"'`/]*[A-Za-z][^\s"'`/]*\d(?:[^\s"'`/,;)]*[^\s"'`/,;).])?|[^\s"'`/]*\d[^\s"'`/]*[A-Za-z!@#$%^&*?][^\s"'`/,;).]*)"#;
+    Chosen "a login", ["log", "sign", "cred", "account", "zugang", "identifiant", "acceso", "anmeld"], r#"(?i)\b(?:log(?:ged|s|ging)?[ -]?(?:in|on)|sign(?:ed|s)?[ -]?in|credentials?|creds|account|zugang(?:sdaten)?|anmeldung|anmelden|identifiants?|acceso)\b[^\n.?!]{0,30}?(?:\b(?:with|as|using|is|are|mit|als|avec|con|by)[ \t]+|[:=][ \t]*)["'`]?[A-Za-z0-9_.@+-]{2,40}["'`]?[ \t]*[/|][ \t]*["'`]?([A-Za-z]{5,40})["'`]?(?:[ \t]*(?:\n|$|[.,;)!])|[ \t]+(?:on|for|at|in|and|to)\b)"#;
+    Chosen "a login", ["user", "login", "account", "benutzer", "usuario", "utilisat", "identifiant", "utente", "gebruiker", "användare", "bruger", "bruker", "ssh "], r#"(?i)\b(?:user(?:name|[ -]?id)?|login|account|benutzer(?:name)?|usuario|utilisateur|identifiant|utente|gebruiker|användare|bruger|bruker|użytkownik|ssh)\b[ \t]*(?:is|:|=|ist|est|es)?[ \t]*["'`]?[A-Za-z0-9_.@+-]{2,40}["'`]?(?:[ \t]*[,;/|&][ \t]*|[ \t]+)(?:(?:and|with|und|mit|et|avec|y|con|e)[ \t]+)?(?:the[ \t]+|das[ \t]+)?(?:password|passwd|passphrase|pass|pwd|pw|passwort|kennwort|mot de passe|mdp|contraseña|senha)[ \t]+["'`]?([A-Za-z]{5,40})["'`]?(?:[ \t]*(?:\n|$|[.,;)!]))"#;
+    Chosen "a password", ["password", "passphrase", "passcode"], r#"(?i)\b(?:(?:set|changed?|reset|switched|rotated|updated|moved)\b[^\n.]{0,40}?\b(?:password|passphrase|passcode)\b[^\n.:=]{0,20}?[ \t]to|(?:use|using|with|enter|type|try)[ \t]+(?:the|this|his|her|my|our)[ \t]+(?:[A-Za-z0-9_]+[ \t]+)?(?:password|passphrase|passcode))[ \t]+["'`]?([A-Za-z]{5,40})["'`]?(?:[ \t]*(?:\n|$|[.,;)!])|[ \t]+(?:on|for|at|in|and|yesterday|today|now|again)\b)"#;
+    Chosen "a login", ["password ", "pwd ", "pw ", "pass "], r#"(?i)\b(?:password|pwd|pw|pass)[ \t]+["'`]?([A-Za-z]{5,40})["'`]?[ \t]*[,;/][ \t]*(?:user(?:name)?|login|account)\b"#;
+    Chosen "a login", ["credential", "creds"], r#"(?i)\b(?:credentials|creds)\b[^\n:=.]{0,30}[:=][ \t]*["'`]?[A-Za-z0-9_.@+-]{2,40}["'`]?[ \t]*,[ \t]*["'`]?([A-Za-z][^\s,;"'`]{4,40})["'`]?(?:[ \t]*(?:\n|$|[.;)!]))"#;
+    Chosen "a Wi-Fi password", ["wifi", "wi-fi", "wlan"], r#"(?i)\b(?:wifi|wi-fi|wlan)\b(?:[ \t]+["'`]?[A-Za-z0-9_-]{2,32}["'`]?[ \t]*/|[^\n:=?!]{0,40}?\b(?:key|code|schlüssel|clé|clave|chiave)[ \t]+(?:is|ist|est|es|è))[ \t]*["'`]?([A-Za-z]{5,40})["'`]?(?:[ \t]*(?:\n|$|[.,;)!]))"#;
+    Entered "a password", ["safe word", "safeword", "code word", "codeword", "secret word"], r"(?i)\b(?:safe|code|secret)[ -]?word\b[^\n:=?!.]{0,40}?(?:[:=]|\bis\b)[ \t]*";
+    LooseToken "a key", [" key "], r"(?i)\b(?:here(?:'s| is)|this is|use|using|with)\b[^\n.:=]{0,24}?\bkey[ \t]+";
+    Mixed "a login", ["login", "admin", "account", "panel"], r#"(?i)(?:^|[\s"'`(])[a-z][A-Za-z0-9_.@-]{1,30}:([a-z][^\s/:"'`]{5,40})["'`]?[ \t]+(?:works?|is|gets you)\b[^\n.]{0,20}?\b(?:login|log in|admin|account|panel|console|dashboard)\b"#;
+    Chosen "a password", ["password", "passwd", "passphrase", "pwd"], r#"(?i)\b[A-Za-z0-9_]*(?:password|passwd|passphrase|pwd)["']?[ \t]+["']([A-Za-z0-9][^"'\n]{3,63})["']"#;
+    Random "a token", ["token", "key", "secret"], r#"\b([A-Za-z0-9+/_.-]{28,}={0,2})["'`]?[ \t]+(?:is|was|=)[ \t]+(?:the|our|my|your|its|a|an)\b[^\n.:]{0,48}?\b(?:[Tt]oken|[Kk]ey|[Ss]ecret)\b"#;
     Named "a password", ["passwort", "kennwort", "passw", "losung", "passwörter"], r#"(?i)(?:passwort|kennwort|losungswort|passphrase)(?:es|s)?["'`*]*(?:[ \t]*\([^()\n]{1,40}\))?[ \t]*(?:=>|:=|[:=]|[—–][ \t]|[ \t](?:ist|lautet|war|heißt|wäre|bleibt)(?:[ \t]+(?:jetzt|nun|noch|immer))?:?[ \t])[ \t]*"#;
     Loose "a password", ["passwort", "kennwort"], r"(?i)(?:passwort|kennwort)\b(?:[^\n:=?!]{1,60}?(?::|\bist|\blautet|\bauf)[ \t]+|[ \t]+)";
     Named "a password", ["mot de passe", "mdp", "mots de passe", "phrase secr"], r#"(?i)(?:mots? de passe|\bmdp|phrase secrète)["'`*]*[ \t]*(?:=>|[:=]|[—–][ \t]|[ \t](?:est|c'est|devient|sera|reste)[ \t]*:?[ \t])[ \t]*"#;
@@ -72,7 +91,8 @@ super::patterns! { RULES:
     Mixed "a password", ["pass"], r"(?m)^[ \t]*[Pp]ass[ \t]+(\S{6,64})[ \t]*$";
     Digits "a PIN", ["pin", "пин", "ПИН", " code"], r"\b(?:PIN|[Mm]y pin|[Yy]our pin|[Cc]ard pin|(?i:pin code|pin-code|pincode|(?:door|gate|alarm|entry|safe|garage) (?:code|pin)|pin-?nummer|code pin|codice pin|kod pin|пин-?код))[ \t]+";
     Token "an API key or token", ["key", "secret", "token", "credential", "creds", "bearer"], r#"(?i)(?:(?:api|app|application|secret|access|auth|private|signing|encryption|cipher|crypto?|aes|wpa|wep|master|account|client|service|license|licence|deploy|webhook|admin|shared|write|ingest(?:ion)?|integration|routing|storage|server|session|host|project|root|consumer|subscription|functions?|instrumentation|maps?|rpc|hmac|jwt|data|stream|live|test|prod|staging|product|activation)[_ .-]?keys?|secrets?|tokens?|credentials?|creds|keypass|apikey)(?:[_-]?(?:value|base|v?\d|prod|dev|live|test|staging))?["'`*\])\\]*(?:[ \t]*\([^()\n]{1,40}\))?[ \t]*(?:=>|:=|->|→|[:=]|[—–][ \t]|\b(?:is|was|ist|lautet|est|es|é|è)\b)[ \t]*:?[ \t]*(?:[>|][+-]?[ \t]*\n[ \t]*)?"#;
-    LooseToken "an API key or token", ["key", "secret", "token", "schlüssel", "clé", "clave", "chiave", "chave", "люч", "окен", "sleutel", "nyckel", "nøgle", "密钥", "密鑰", "令牌", "キー", "トークン", "토큰", "api 키", "api키", "인증키", "비밀키", "jeton", "pat ", "pat:", "pat="], r#"(?i)(?:密钥|密鑰|令牌|トークン|キー|토큰|키)[ \t]*["'`*]*[:=是为為は는은가]?[ \t]*|(?:\b|_)(?:[a-z]*(?:api|secret|access|auth|private|signing|master|service|license|deploy|webhook|admin|integration|ingest)[ _-]?keys?|secrets?|tokens?|api-?schlüssel|schlüssel|clé(?: d'api| api)?|clave(?: de api| api)?|chiave(?: api)?|chave(?: de api)?|jeton|(?:api-)?(?:ключ|sleutel|nyckel|nøgle)|токен|PATs?)\b(?:[ \t]*\([^()\n]{1,40}\)[ \t]*|[^\n?!:=]{0,60}?(?::|=|\b(?:is|ist|lautet|est|es|é|è)\b|—|→|->|は|是)[ \t]*|[ \t]+)"#;
+    LooseToken "an API key or token", ["key", "secret", "token", "schlüssel", "clé", "clave", "chiave", "chave", "люч", "окен", "sleutel", "nyckel", "nøgle", "密钥", "密鑰", "令牌", "キー", "トークン", "토큰", "api 키", "api키", "인증키", "비밀키", "jeton", "pat ", "pat:", "pat="], r#"(?i)(?:密钥|密鑰|令牌|トークン|キー|토큰|키)[ \t]*["'`*]*[:=是为為は는은가]?[ \t]*|(?:\b|_)(?:[a-z]*(?:api|application|secret|access|auth|private|signing|master|service|license|deploy|webhook|admin|integration|ingest)[ _-]?keys?|secrets?|tokens?|api-?schlüssel|schlüssel|clé(?: d'api| api)?|clave(?: de api| api)?|chiave(?: api)?|chave(?: de api)?|jeton|(?:api-)?(?:ключ|sleutel|nyckel|nøgle)|токен|PATs?)\b(?:[ \t]*\([^()\n]{1,40}\)[ \t]*|[^\n?!:=]{0,60}?(?::|=|\b(?:is|ist|lautet|est|es|é|è)\b|—|→|->|は|是)[ \t]*|[ \t]+)"#;
     LooseToken "an API key or token", ["key", "token"], r#"(?i)\b(?:datadog|cloudflare|algolia|cohere|mistral|deepgram|assemblyai|stripe|twilio|openai|anthropic|zendesk|intercom|auth0|okta|box|hetzner|linode|railway|vercel|netlify|fastly|pagerduty|opsgenie|honeycomb|mongodb|atlas|elastic|snowflake|jira|confluence|asana|trello|linkedin|twitter|facebook|shodan|newrelic|rollbar|bugsnag|segment|mixpanel|amplitude|sonar|jenkins|travis|circleci|gitea|forgejo|codeberg|grafana|vultr|ovh|scaleway|hubspot|pipedrive|freshdesk|weather|maps)\b[^\n]{0,20}?\b(?:key|token|secret|pat)\b[^\n]{0,20}?[\s"'`(]"#;
+    Token "a piece of a key", ["part", "half", "piece", "chunk", "frag", "first", "second"], r#"(?i)\b(?:[A-Za-z0-9_]*(?:token|key|secret|pass(?:word)?|pwd|credential)[A-Za-z0-9_]*(?:part|half|piece|chunk|frag|segment)[A-Za-z0-9_]*|[A-Za-z0-9_]*(?:part|half|piece|chunk|frag|segment|first|second)[A-Za-z0-9_]*(?:token|key|secret|password|credential)[A-Za-z0-9_]*)["']?[ \t]*(?:=>|:=|[:=])[ \t]*"#;
     Named "a password", ["p a s s", "p.a.s.s", "p-a-s-s"], r"(?i)\bp[ .-]a[ .-]s[ .-]s[ .-]w[ .-]o[ .-]r[ .-]d[ \t]*(?:[:=]|[ \t]is[ \t])[ \t]*";
 }

@@ -24,6 +24,8 @@ super::patterns! { RULES:
     Certain "a GoCardless or Flutterwave key", ["flwseck", "sandbox_"], r"\b(FLWSECK(?:_TEST)?-[A-Za-z0-9]{12,}(?:-X)?)";
     Certain "a Coinbase or Plaid key", ["access-sandbox-", "access-production-", "access-development-"], r"\baccess-(?:sandbox|production|development)-[0-9a-f-]{36}";
     Random "a Twilio key", ["sk"], r"\b(SK[0-9a-f]{32})\b";
+    Certain "a Twilio token", ["ac"], r"\bAC[0-9a-f]{32}:([0-9a-f]{32})\b";
+    Certain "a Braintree token", ["access_token$"], r"(access_token\$(?:production|sandbox)\$[0-9a-zA-Z]{16}\$[0-9a-f]{32})";
     Certain "a Twilio token", ["twilio"], r"(?i)twilio[^\n]{0,40}?(?:token|secret|auth)[^\n]{0,20}?\b([0-9a-f]{32})\b";
     Certain "a Twilio token", ["twilio"], r"(?i)twilio[^\n]{0,80}?\bAC[0-9a-f]{32}\b[^\n]{1,20}?\b([0-9a-f]{32})\b";
     Certain "a SendGrid key", ["sg."], r"\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{32,}";

@@ -4,7 +4,8 @@
 //! In a template, `·` is nothing (it splits prefixes that scanners know),
 //! `⟦…⟧` is the secret, and `{n36}` stands for 36 random signs: `n` letters and
 //! digits, `l` lower-case ones, `h` hex, `u` capitals and digits, `d` digits,
-//! `b` base64, `a` letters, `p` a password, `g` a UUID.
+//! `b` base64, `a` letters, `p` a password, `w` one of plain letters, `c` one
+//! with a capital, `g` a UUID.
 
 /// A sample: what stands before, the secret, what stands after.
 #[derive(Clone, Debug)]
@@ -64,6 +65,25 @@ impl Dice {
         }
     }
 
+    /// A password as people like them best: words, and nothing else.
+    fn word(&mut self) -> String {
+        let plain = ["sunflower", "blueberry", "dragonfly", "marmalade", "pineapple", "waterfall"];
+        let odd = ["letmein", "qwertzui", "iloveyou", "zaphod", "gandalf", "opensesame"];
+        let ends = ["", "", "moon", "garden", "tiger", "snow"];
+        match self.below(4) {
+            0 => odd[self.below(odd.len())].into(),
+            1 => {
+                let mut made = String::new();
+                for _ in 0..3 + self.below(2) {
+                    made += &self.signs("bdfgklmnprstvz", 1);
+                    made += &self.signs("aeiou", 1);
+                }
+                made
+            }
+            _ => [plain[self.below(plain.len())], ends[self.below(ends.len())]].concat(),
+        }
+    }
+
     fn part(&mut self, what: &str) -> String {
         const LOWER: &str = "abcdefghijklmnopqrstuvwxyz0123456789";
         const UPPER: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -78,6 +98,11 @@ impl Dice {
             "b" => self.signs(&format!("{LOWER}{UPPER}+/"), len),
             "a" => self.signs("abcdefghijklmnopqrstuvwxyz", len),
             "p" => self.password(),
+            "w" => self.word(),
+            "c" => {
+                let word = self.word();
+                word[..1].to_uppercase() + &word[1..]
+            }
             "g" => [8, 4, 4, 4, 12].map(|len| self.signs("0123456789abcdef", len)).join("-"),
             other => panic!("{other} in a template"),
         }
@@ -91,7 +116,7 @@ impl Dice {
             let inner = &rest[at + 1..];
             let end = inner.find('}').unwrap_or(0);
             let what = &inner[..end];
-            let is_part = what.starts_with(['n', 'l', 'h', 'u', 'd', 'b', 'a', 'p', 'g'])
+            let is_part = what.starts_with(['n', 'l', 'h', 'u', 'd', 'b', 'a', 'p', 'w', 'c', 'g'])
                 && what[1..].bytes().all(|b| b.is_ascii_digit());
             if is_part {
                 text.push_str(&self.part(what));
