@@ -93,5 +93,8 @@ fn is_piece(piece: &str, of_password: bool) -> bool {
     let is_jumbled = count(u8::is_ascii_uppercase) >= 3 && count(u8::is_ascii_lowercase) >= 3;
     let is_random = piece.len() >= LEAST_KEY_PIECE
         && (has_digit(piece) && entropy(piece) >= 2.2 || is_jumbled && entropy(piece) >= 3.0);
-    is_random || of_password && piece.len() >= LEAST_PASSWORD_PIECE && !plain::is_ordinary(piece)
+    let is_number = piece.len() >= 2 && piece.bytes().all(|b| b.is_ascii_digit());
+    is_random
+        || of_password && is_number
+        || of_password && piece.len() >= LEAST_PASSWORD_PIECE && !plain::is_ordinary(piece)
 }

@@ -38,6 +38,9 @@ pub(super) const WORDS: &[&str] = &[
     "pass]",
     "pwd",
     " pw",
+    "pw:",
+    "pw=",
+    "pw is",
     "_pw",
     "psw",
     "psk",
@@ -78,6 +81,8 @@ const NOUNS: &str = r"(?:pass(?:word|wd|[_ -]?phrase|code)|passwort|kennwort|pwd
 const SHORT: &str = r"(?:(?:\b|_)(?:pass|pw|psw|psk)|(?-i:[a-z]P(?:ass|w))|\bclave)";
 /// Whose it is: "… for the staging box".
 const OWNER: &str = r"(?:[ \t]+(?:for|of|at|on|to|in|from|für|der|des|vom|von|zum|zur|am|im|auf|bei|pour|de|du|d'|del|della|dello|di|al|alla|do|da|para|van|voor|op|till?|hos|för|av|på|od|ke|k|для|от|к|на|untuk|của|cho)\b[^\n:=?!.,;]{1,50}?)?";
+/// Whose it is, in one word: "mot de passe admin", "the password everywhere".
+const OF: &str = r"(?:[ \t]+(?:admin\w*|root|user|everywhere|again|there|here|wifi|администратора|сервера|базы|пользователя))?";
 /// What gives it a value.
 const SIGN: &str = r"[ \t]*(?:=>|:=|->|→|<-|={1,3}|:{1,2}|：)[ \t]*|[ \t]+[—–][ \t]+";
 const VERB: &str = r"[ \t]+(?:is|was|are|ist|war|bleibt|lautet|est|sera|es|era|é|è|e|este|är|er|je|jest|brzmi|luidt|lyder|е|это|là|adalah)(?:[ \t]+(?:now|still|currently|just|simply|jetzt|noch|ahora|toujours|maintenant|ora|agora))?[ \t]*:?[ \t]+|['’]s[ \t]+|[ \t]*(?:は|是|为|為|은|는|이)[ \t]*";
@@ -88,13 +93,13 @@ static PLACE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let name = format!(r#"(?:{NOUNS}|(?P<short>{SHORT}))\d?["'`*_\])}}]*"#);
     let aside = r"(?:[ \t]*\([^()\n]{1,40}\))?";
     let given = format!(r"(?:(?P<sign>{SIGN})|(?P<verb>{VERB}))(?:[>|][-+]?[ \t]*\n[ \t]*)?");
-    made(&format!(r"(?i){name}{aside}(?:{OWNER}){given}|(?P<once>{AT_ONCE})"))
+    made(&format!(r"(?i){name}{aside}(?:{OWNER}|{OF}){given}|(?P<once>{AT_ONCE})"))
 });
 
 /// Who signs in, and where.
 static CONTEXT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let words = "user|login|log in|account|host|admin|root|mail|smtp|imap|ftp|ssh|server|\
-                 database|\\bdb|wifi|wi-fi|wlan|ssid|conexión|cuenta|servidor|auth";
+                 database|\\bdb|wifi|wi-fi|wlan|ssid|conexión|cuenta|servidor|auth|secret|literal";
     made(&format!("(?i){words}"))
 });
 
@@ -258,7 +263,7 @@ fn is_no_wording(word: &str) -> bool {
 
 /// What somebody chose, where the place is one of a password for sure.
 pub(super) fn is_choice(word: &str) -> bool {
-    let is_plain = |c: char| c.is_ascii_alphabetic() || matches!(c, '-' | '.' | ' ');
+    let is_plain = |c: char| c.is_ascii_alphabetic() || matches!(c, '-' | '.' | ' ' | '_');
     LENGTHS.contains(&word.len()) && word.chars().all(is_plain) && is_no_wording(word)
 }
 
@@ -285,7 +290,7 @@ pub(super) fn is_ordinary(part: &str) -> bool {
 fn ends_clause(rest: &str, way: Way) -> bool {
     const ON: &str = "\
         and but for so as on in at und aber für auf et pour sur y e en og och och för på i и для \
-        by until since too btw now ok thanks works again";
+        by until since before after too btw now ok thanks works again";
     let next = rest.trim_start();
     let first: String = next.chars().take_while(|c| c.is_alphanumeric()).collect();
     first.is_empty()

@@ -85,7 +85,7 @@ impl Proof {
             }
             Self::Chosen => {
                 let word = hit.trim_matches(|c: char| !c.is_alphanumeric());
-                let is_plain = word.chars().all(|c| c.is_alphabetic() || c == ' ');
+                let is_plain = word.chars().all(|c| c.is_alphabetic() || " _-.".contains(c));
                 Self::Spot.holds_for_form(hit)
                     && !is_reference(hit)
                     && (!is_plain || plain::is_choice(word))
@@ -272,7 +272,7 @@ pub(super) fn is_technical(word: &str) -> bool {
         varchar es rs hs ps p level step version part field col column page line section \
         chapter option phase day week q h n k m vault rfc issue pr ticket uintarray aesgcm \
         aescbc hsm pgp ln ian ay saml openid secp secpr secpk curve chacha poly chachapoly \
-        xchachapoly iso nist soc cve cwe din crc ntlmv ntlm scramsha password st nd rd th";
+        xchachapoly iso nist soc cve cwe din crc ntlmv ntlm scramsha password shasum mdsum bsum st nd rd th";
     let mut parts =
         word.split(['-', '_', '/', '.', '+', '(', ')', ',']).filter(|part| !part.is_empty());
     let name: String = parts

@@ -1,6 +1,15 @@
 //! Addresses, headers, connection strings and command lines.
 
 super::patterns! { RULES:
+    Chosen "a login", ["password"], r#"(?i)\bpass(?:word|wd)?[ \t]*:?=[ \t]*\(?["'][A-Za-z0-9_.@-]{2,40}["'][ \t]*,[ \t]*["']([^"'\n]{4,64})["']"#;
+    Chosen "a Wi-Fi password", ["wifi", "wi-fi", "wlan"], r#"(?i)\b(?:wifi|wi-fi|wlan)[ \t]*[:=][ \t]*["'`]?([^\s"'`]{5,64})["'`]?[ \t]+is the (?:key|pass(?:word|phrase)?)\b"#;
+    Chosen "a password in a command", ["put ", "write "], r#"\b(?:kv[ \t]+put|etcdctl[ -~\t]{0,60}?[ \t]put|chamber[ \t]+write)[ \t]+[^\n]{0,60}?(?:password|passwd|_pass|secret)[ \t]+["']?([^\s"'=]{4,64})"#;
+    Chosen "a password in a command", ["pass="], r#"\b(?:vault|nomad|op|aws|curl|http)\b[ -~\t]{0,80}?[ \t]pass=["']?([^\s"'$]{4,64})"#;
+    Chosen "a password in a command", ["vnc"], r#"\b\w*vnc\w*\b[ -~\t]{0,60}?(?:-passwd[ \t]+|<<<[ \t]*)["']?([^\s"'/$]{4,64})"#;
+    Token "a token in code", ["setitem(", "setcookie("], r#"(?i)set(?:item|cookie)\([ \t]*["'][A-Za-z0-9_.-]*(?:token|jwt|session|secret|auth|api_?key)["'][ \t]*,[ \t]*"#;
+    Certain "a WooCommerce secret", ["cs_"], r"\b(cs_[0-9a-f]{40})\b";
+    Certain "a Codecov token", ["codecov"], r"(?i)\bcodecov[ -~\t]{0,40}?[ \t]-t[ \t]+([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})";
+    Shaped "a login", ["login", "admin"], r#"(?i)(?:^|[\s"'`(])[\w.@-]{2,40}[ \t]?/[ \t]?([^\s/"'`]{6,64})["'`]?[ \t]*[(,][^\n]{0,20}?\b(?:login|admin)\b"#;
     Basic "basic credentials", ["auth plain", "auth login"], r"(?i)\bauth (?:plain|login)[ \t]+([A-Za-z0-9+/]{8,}={0,2})";
     Chosen "a password in a command", ["<<<"], r#"\b(?:sudo|su|cryptsetup|hdiutil|passwd|kinit|docker|podman|secret-tool|zfs)\b[ -;=-~\t]{0,80}?<<<[ \t]*["']?([^\s"'$]{4,64})"#;
     Chosen "a password in a command", ["<(echo", "<(printf"], r#"pass[A-Za-z0-9_]*[ -;=-~\t]{0,20}<\((?:echo|printf)[ \t]+(?:-n[ \t]+)?["']?([^\s"'$)]{4,64})"#;
@@ -100,7 +109,7 @@ super::patterns! { RULES:
     Given "a password in a command", ["signtool", "certutil", "pvk2pfx"], r"(?i)\b(?:signtool|certutil|pvk2pfx)\b[ -{}~\t]{0,200}?[ \t][/-](?:p|pi|po)[ \t:]+";
     Token "a token in a command", ["secret set", "secrets set"], r"(?i)\bsecrets? set\b[ -{}~\t]{0,80}?(?:--body|-b)[ =]";
     Loose "a password in a command", ["-p"], r"[ \t](?:-u|-U|-n|-l|--user|--username)[ =]?\S+[ \t](?:[ -{}~\t]{0,80}?[ \t])?-[pP][ =]?";
-    Chosen "a login", ["login(", "auth(", "authenticate(", "signin(", "sign_in(", "logon(", "credential", "auth=", "authenticationtoken("], r#"(?i)(?:login|auth|authenticate|sign_?in|logon|(?:network|userpassword|usernamepassword|basic[A-Za-z0-9_]*|plain[A-Za-z0-9_]*|password|ps)credentials?(?:provider)?(?:\]?::new)?|authentication_?token|\bauth[ \t]*=[ \t]*)\([ \t]*["'][^"'\n]+["'][ \t]*,[ \t]*["']([^"'\n]{4,64})["']"#;
+    Chosen "a login", ["login(", "auth(", "authenticate(", "signin(", "sign_in(", "logon(", "credential", "auth=", "auth =", "creds", "authenticationtoken("], r#"(?i)(?:login|auth|authenticate|sign_?in|logon|(?:network|userpassword|usernamepassword|basic[A-Za-z0-9_]*|plain[A-Za-z0-9_]*|password|ps)credentials?(?:provider)?(?:\]?::new)?|authentication_?token|\b(?:auth|creds?|credentials|login)[ \t]*=[ \t]*)\([ \t]*["'][^"'\n]+["'][ \t]*,[ \t]*["']([^"'\n]{4,64})["']"#;
     Spot "a login", ["root:", "admin:", "user:", "postgres:", "sa:", "deploy:", "ubuntu:", "guest:", "test:", "app:", "svc:", "ftp:", "git:"], r#"(?:^|[\s"'`(])(?:root|admin|\w*user|postgres|sa|deploy|ubuntu|guest|test|app|svc|ftp|git):([^\s:@/"'`]{5,64})@(?:\d+\.\d+\.\d+\.\d+|[\w-]+(?:\.[\w-]+)+)"#;
     Token "a session cookie", ["-b ", "--cookie "], r#"\bcurl\b[ -{}~\t]{0,200}?[ \t](?:-b|--cookie)[ \t]+["']?[\w.-]+="#;
     Token "a key in a connection string", [";key=", "; key="], r"(?i);[ \t]?key=";

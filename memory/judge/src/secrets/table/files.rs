@@ -28,8 +28,10 @@ pub(in crate::secrets) const LONG: &[Rule] =
     &[Rule { kind: "an issued key", words: &["_", "-"], form: Form::Block(issued::keys) }];
 
 super::patterns! { RULES:
+    Chosen "a password in a vault", ["\"value\""], r#""value"[ \t]*:[ \t]*"([^"\n]{4,64})"[ \t]*,[ \t]*"(?:name|key|label|designation)"[ \t]*:[ \t]*"[A-Za-z0-9_-]*(?:password|passwd|secret)""#;
+    Entered "a key in a variable", ["secret="], r#"\b[A-Z][A-Z0-9_]*_SECRET=["']?"#;
     Chosen "a key in XML", ["keymaterial>", "wirelesskey>", "networkkey>", "presharedkey>"], r"(?i)<(?:[A-Za-z0-9_.-]+:)?(?:keymaterial|wirelesskey|networkkey|presharedkey)>\s*([^<\s]{5,64})\s*</";
-    Chosen "a password in a configuration", ["pass", "psk", "secret"], r#"(?im)(?:^[ \t]*(?:(?:set|setenv|define|option|default|export)[ \t]+)?(?:[A-Za-z0-9_./-]*[_.](?:password|passwd|passphrase|pass|psk|secret)|(?:ssl|auth)[A-Za-z0-9_]*pass|(?-i:[A-Za-z0-9_]*[a-z]P(?:assword|assphrase|asswd|ass)))|[ \t][A-Za-z0-9_-]*-(?:password|passphrase|secret|psk)|\bDefaultPassword)[ \t]+(?:REG_SZ[ \t]+|[057][ \t]+)?["']?([^\s"';=:]{4,64})["']?[ \t]*(?:;|$)"#;
+    Chosen "a password in a configuration", ["password ", "passwd ", "passphrase ", "pass ", "psk ", "secret ", "pass\t", "password\t", "secret\t"], r#"(?im)(?:^[ \t]*(?:(?:set|setenv|define|option|default|export)[ \t]+)?(?:[A-Za-z0-9_./-]*[_.](?:password|passwd|passphrase|pass|psk|secret)|(?:ssl|auth)[A-Za-z0-9_]*pass|(?-i:[A-Za-z0-9_]*[a-z]P(?:assword|assphrase|asswd|ass)))|[ \t][A-Za-z0-9_-]*-(?:password|passphrase|secret|psk)|\bDefaultPassword)[ \t]+(?:REG_SZ[ \t]+|[057][ \t]+)?["']?([^\s"';=:]{4,64})["']?[ \t]*(?:;|$)"#;
     Chosen "a password in a configuration", ["storepass", "keypass"], r#"(?:store|key)Password[ \t]+["']([^"'\n]{4,64})["']"#;
     Chosen "a Wi-Fi password", ["option key"], r#"\boption key[ \t]+["']?([^\s"']{5,64})"#;
     Given "a Wi-Fi password", ["shared-key", "shared_key", "sharedkey"], r"(?i)\bpre[-_]?shared[-_]?key[\x22']?[ \t]*[:=][ \t]*";
@@ -98,6 +100,6 @@ super::patterns! { RULES:
     Entered "a default of a variable", ["env."], r"(?i)\benv\.[A-Za-z0-9_]*(?:password|passwd|pwd|passphrase|_pass|api_?key|secret|token|access_?key|private_?key)[A-Za-z0-9_]*[ \t]*(?:\|\||\?\?)[ \t]*";
     Entered "a default of a variable", ["${"], r"(?i)\$\{[A-Za-z0-9_.]*(?:password|passwd|pwd|passphrase|_pass|api_?key|secret|token|access_?key|private_?key)[A-Za-z0-9_.]*:[-=]?";
     Entered "a default of a variable", ["variable"], r#"(?i)\bvariable[ \t]+"[A-Za-z0-9_]*(?:password|passwd|pwd|passphrase|_pw\b|_pass\b|api_?key|secret|token|access_?key|private_?key)[A-Za-z0-9_]*"[ \t]*\{[^}]{0,200}?\bdefault[ \t]*=[ \t]*"#;
-    Entered "a password in XML", ["password", "passwd", "pwd", "secret", "token", "apikey", "api_key", "api-key"], r#"(?i)<(?:property|entry|param|parameter|setting|add|string|prop|arg|env|var)[ \t][^<>\n]{0,80}?(?:name|key|id)=["'][A-Za-z0-9_.:-]*(?:password|passwd|pwd|passphrase|secret|token|api[-_]?key)[A-Za-z0-9_.:-]*["'][^<>\n]{0,40}?(?:>|value=)[ \t]*"#;
+    Entered "a password in XML", ["password", "passwd", "pwd", "secret", "token", "apikey", "api_key", "api-key"], r#"(?i)<(?:[a-z-]*property|entry|param|parameter|setting|add|string|prop|arg|env|var)[ \t][^<>\n]{0,80}?(?:name|key|id)=["'][A-Za-z0-9_.:-]*(?:password|passwd|pwd|passphrase|secret|token|api[-_]?key)[A-Za-z0-9_.:-]*["'][^<>\n]{0,40}?(?:>(?:[ \t\n]*<value>)?|value=)[ \t]*"#;
     Entered "a login", ["auth=", "auth ="], r#"(?i)\bauth[ \t]*=[ \t]*\(?[ \t]*["'][^"'\n]+["'][ \t]*,[ \t]*"#;
 }

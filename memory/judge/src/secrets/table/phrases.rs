@@ -26,12 +26,18 @@ const COLUMNS: &[&str] = &[
 pub(in crate::secrets) const NEAR: &[Rule] = &[
     Rule { kind: "a password", words: near::NAMES, form: Form::Block(near::passwords) },
     Rule { kind: "a password", words: plain::WORDS, form: Form::Block(plain::passwords) },
-    Rule { kind: "a password", words: &["pass", "secret"], form: Form::Block(plain::lines) },
+    Rule {
+        kind: "a password",
+        words: &["password ", "passwd ", "passphrase ", "pass ", "secret "],
+        form: Form::Block(plain::lines),
+    },
     Rule { kind: "a password", words: COLUMNS, form: Form::Block(columns::passwords) },
     Rule { kind: "a password", words: &["insert "], form: Form::Block(columns::inserted) },
     Rule {
         kind: "a piece of a key",
-        words: &["pass", "pwd", "secret", "token", "key", "auth", "cred", "dsn"],
+        words: &[
+            "pass=", "pass =", "passw", "pwd", "secret", "token", "key", "auth", "cred", "dsn",
+        ],
         form: Form::Block(pieces::summed),
     },
     Rule { kind: "a password of a login", words: near::LOGINS, form: Form::Block(near::logins) },
@@ -49,8 +55,8 @@ super::patterns! { RULES:
     Spot "a password", ["password", "passwd", "passphrase", "define("], r#"(?i)(?:(?:set_?password|with_?password|\.password|set_?passphrase)\([ \t]*b?|define\([ \t]*['"][A-Za-z0-9_]*(?:password|passwd|pass|secret|_key|_salt)['"][ \t]*,|\(?['"]password['"][ \t]*,)[ \t]*["'](?:\{noop\})?([^"'\n]{3,200})["']"#;
     Loose "a password", ["log in", "login", "sign in", "logged in", "logs in", "ssh ", "connect"], r"(?i)\b(?:log(?:ged|s)?[ -]?in|sign in|connect|ssh)\b[^\n:=?!]{1,60}?\b(?:with|using|by|mit|avec|con|com)[ \t]+";
     Spot "a login", ["login", "credential", "creds", "zugang", "account", "user", "identifiant", "acceso", "konto", "admin", "logon", "auth", "usuario", "логин"], r#"(?i)(?:log[io]n|credentials?|creds|zugangsdaten|zugang|anmeldung|account|user(?:name)?(?:[ \t]*[/+&][ \t]*(?:pass(?:word)?|pw))|identifiants?|acceso|credenciales|konto|логин(?:[ \t]*/[ \t]*пароль)?)\b[^\n:=/.]{0,40}?(?:[ \t]*[:=]|[ \t]+(?:is|are|ist|sind|est|sont|es|son))?[ \t]+["'`]?[\w.@+-]{2,40}["'`]?[ \t]*(?:/|\||:|,?[ \t]+(?:(?:and|und|et|y|e)[ \t]|/))[ \t]*["'`]?([^\s"'`/]*[A-Za-z][^\s"'`/]*\d(?:[^\s"'`/,;)]*[^\s"'`/,;).])?|[^\s"'`/]*\d[^\s"'`/]*[A-Za-z!@#$%^&*?][^\s"'`/,;).]*)"#;
-    Chosen "a login", ["log", "sign", "cred", "account", "zugang", "identifiant", "acceso", "anmeld"], r#"(?i)\b(?:log(?:ged|s|ging)?[ -]?(?:in|on)|sign(?:ed|s)?[ -]?in|credentials?|creds|account|zugang(?:sdaten)?|anmeldung|anmelden|identifiants?|acceso)\b[^\n.?!]{0,30}?(?:\b(?:with|as|using|is|are|mit|als|avec|con|by)[ \t]+|[:=][ \t]*)["'`]?[A-Za-z0-9_.@+-]{2,40}["'`]?[ \t]*[/|][ \t]*["'`]?([A-Za-z]{5,40})["'`]?(?:[ \t]*(?:\n|$|[.,;)!])|[ \t]+(?:on|for|at|in|and|to)\b)"#;
-    Chosen "a login", ["user", "login", "account", "benutzer", "usuario", "utilisat", "identifiant", "utente", "gebruiker", "användare", "bruger", "bruker", "ssh "], r#"(?i)\b(?:user(?:name|[ -]?id)?|login|account|benutzer(?:name)?|usuario|utilisateur|identifiant|utente|gebruiker|användare|bruger|bruker|użytkownik|ssh)\b[ \t]*(?:is|:|=|ist|est|es)?[ \t]*["'`]?[A-Za-z0-9_.@+-]{2,40}["'`]?(?:[ \t]*[,;/|&][ \t]*|[ \t]+)(?:(?:and|with|und|mit|et|avec|y|con|e)[ \t]+)?(?:the[ \t]+|das[ \t]+)?(?:password|passwd|passphrase|pass|pwd|pw|passwort|kennwort|mot de passe|mdp|contraseña|senha)[ \t]+["'`]?([A-Za-z]{5,40})["'`]?(?:[ \t]*(?:\n|$|[.,;)!]))"#;
+    Chosen "a login", ["log", "sign", "get in", "cred", "account", "zugang", "identifiant", "acceso", "anmeld"], r#"(?i)\b(?:log(?:ged|s|ging)?[ -]?(?:in|on)|gets? in|sign(?:ed|s)?[ -]?in|credentials?|creds|account|zugang(?:sdaten)?|anmeldung|anmelden|identifiants?|acceso)\b[^\n.?!]{0,30}?(?:\b(?:with|as|using|is|are|mit|als|avec|con|by)[ \t]+|[:=][ \t]*)["'`]?[A-Za-z0-9_.@+-]{2,40}["'`]?[ \t]*[/|][ \t]*["'`]?([A-Za-z]{5,40})["'`]?(?:[ \t]*(?:\n|$|[.,;)!])|[ \t]+(?:on|for|at|in|and|to)\b)"#;
+    Chosen "a login", ["user", "login", "account", "benutzer", "usuario", "utilisat", "identifiant", "utente", "gebruiker", "användare", "bruger", "bruker", "konto", "ssh "], r#"(?i)\b(?:user(?:name|[ -]?id)?|login|account|benutzer(?:name)?|usuario|utilisateur|identifiant|utente|gebruiker|användare|bruger|bruker|użytkownik|konto|ssh)\b[ \t]*(?:is|:|=|ist|est|es)?[ \t]*["'`]?[A-Za-z0-9_.@+-]{2,40}["'`]?(?:[ \t]*[,;/|&][ \t]*|[ \t]+)(?:(?:and|with|und|mit|et|avec|y|con|e)[ \t]+)?(?:the[ \t]+|das[ \t]+)?(?:password|passwd|passphrase|pass|pwd|pw|passwort|kennwort|mot de passe|mdp|contraseña|senha)[ \t]+["'`]?([^\s"'`,;]{5,40}?)["'`]?(?:[ \t]*(?:\n|$|[.,;)!]))"#;
     Chosen "a password", ["password", "passphrase", "passcode"], r#"(?i)\b(?:(?:set|changed?|reset|switched|rotated|updated|moved)\b[^\n.]{0,40}?\b(?:password|passphrase|passcode)\b[^\n.:=]{0,20}?[ \t]to|(?:use|using|with|enter|type|try)[ \t]+(?:the|this|his|her|my|our)[ \t]+(?:[A-Za-z0-9_]+[ \t]+)?(?:password|passphrase|passcode))[ \t]+["'`]?([A-Za-z]{5,40})["'`]?(?:[ \t]*(?:\n|$|[.,;)!])|[ \t]+(?:on|for|at|in|and|yesterday|today|now|again)\b)"#;
     Chosen "a login", ["password ", "pwd ", "pw ", "pass "], r#"(?i)\b(?:password|pwd|pw|pass)[ \t]+["'`]?([A-Za-z]{5,40})["'`]?[ \t]*[,;/][ \t]*(?:user(?:name)?|login|account)\b"#;
     Chosen "a login", ["credential", "creds"], r#"(?i)\b(?:credentials|creds)\b[^\n:=.]{0,30}[:=][ \t]*["'`]?[A-Za-z0-9_.@+-]{2,40}["'`]?[ \t]*,[ \t]*["'`]?([A-Za-z][^\s,;"'`]{4,40})["'`]?(?:[ \t]*(?:\n|$|[.;)!]))"#;

@@ -10,11 +10,15 @@ const FORMS: &[&str] = &[
     include_str!("lists/fourth.txt"),
     include_str!("lists/fifth.txt"),
     include_str!("lists/sixth.txt"),
+    include_str!("lists/seventh.txt"),
+    include_str!("lists/eighth.txt"),
 ];
 const HARMLESS: &[&str] = &[
     include_str!("lists/fourth-harmless.txt"),
     include_str!("lists/fifth-harmless.txt"),
     include_str!("lists/sixth-harmless.txt"),
+    include_str!("lists/seventh-harmless.txt"),
+    include_str!("lists/eighth-harmless.txt"),
 ];
 /// Each template is filled as often, so that no form passes by luck.
 const SEEDS: u64 = 5;
@@ -34,7 +38,7 @@ fn templates(lists: &[&str]) -> Vec<String> {
 #[test]
 fn s15_every_form_of_the_later_lists_is_found_and_masked() {
     let all = templates(FORMS);
-    assert!(all.len() >= 1_000, "{}", all.len());
+    assert!(all.len() >= 1_200, "{}", all.len());
     let mut missed = Vec::new();
     for (number, template) in all.iter().enumerate() {
         let samples = (0..SEEDS)
@@ -53,7 +57,7 @@ fn s15_every_form_of_the_later_lists_is_found_and_masked() {
 #[test]
 fn s15_harmless_text_of_the_later_lists_passes() {
     let all = templates(HARMLESS);
-    assert!(all.len() >= 800, "{}", all.len());
+    assert!(all.len() >= 1_000, "{}", all.len());
     let mut alarms = Vec::new();
     for (number, template) in all.iter().enumerate() {
         let texts = (0..SEEDS).map(|seed| Dice::new(seed * 1_000 + number as u64).fill(template));
