@@ -275,6 +275,9 @@ impl Findings {
                 self.hide(reason);
             }
             self.open_reads.extend(doubt::open_reads(call, self.patterns));
+            if doubt::shows_anything(call) {
+                self.mentions.push((".".to_owned(), FileTouch::Tree));
+            }
             let name = call.words.first().map_or("", |word| word.text.as_str());
             if name.contains('/') {
                 self.carried_files.push((name.to_owned(), Language::Shell));

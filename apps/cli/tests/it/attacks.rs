@@ -371,7 +371,7 @@ const OVER_REACH: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "git log",
+        "git log -3 /etc",
         &[
             "git log --output=other",
             "git log --outpu=other",
@@ -399,12 +399,30 @@ const OVER_REACH: &[(&str, &[&str])] = &[
     ("mkdir made", &["mkdir other", "mkdir -p made/other", "mkdir made other"]),
 ];
 
+/// More of them, written without a look at the rules: what is asked, and below
+/// it, indented, what is tried.
+const OVER_REACH_LATER: &str = include_str!("corpus/over_reach.txt");
+
+fn over_reach() -> Vec<(&'static str, Vec<&'static str>)> {
+    let own = OVER_REACH.iter().map(|(asked, tries)| (*asked, tries.to_vec()));
+    let mut all: Vec<(&str, Vec<&str>)> = own.collect();
+    for line in OVER_REACH_LATER.lines() {
+        match line.strip_prefix('\t') {
+            Some(one) => all.last_mut().unwrap().1.push(one),
+            None => all.push((line, Vec::new())),
+        }
+    }
+    all
+}
+
 #[test]
 fn s11_always_reaches_no_further_than_what_was_asked() {
-    let tried: usize = OVER_REACH.iter().map(|(_, tries)| tries.len()).sum();
-    assert!(tried >= 40, "{tried}");
-    for (asked, tries) in OVER_REACH {
-        let calls: Vec<_> = std::iter::once(asked).chain(*tries).map(|line| bash(line)).collect();
+    let all = over_reach();
+    let tried: usize = all.iter().map(|(_, tries)| tries.len()).sum();
+    assert!(tried >= 250, "{tried}");
+    let mut through = Vec::new();
+    for (asked, tries) in &all {
+        let calls: Vec<_> = std::iter::once(asked).chain(tries).map(|line| bash(line)).collect();
         let scenario = calls
             .iter()
             .fold(Scenario::new(), |all, (tool, input)| {
@@ -419,10 +437,13 @@ fn s11_always_reaches_no_further_than_what_was_asked() {
         let ran = desk.run_with(&["--plain"], answers).ok();
         let left: Vec<String> = walked(&desk.files.project());
         let made = left.iter().filter(|name| name.contains("other")).collect::<Vec<_>>();
-        assert!(made.is_empty(), "{asked}: {made:?}\n{}", ran.out);
-        let asked_again = ran.out.matches("[y/a/p/n]").count();
-        assert!(asked_again > 1 || tries.is_empty(), "{asked}: {}", ran.out);
+        // Each of them is asked about, once more than what "always" was said to.
+        let questions = ran.out.matches("[y/a/p/n]").count();
+        if !made.is_empty() || questions != tries.len() + 1 {
+            through.push(format!("{asked}: {questions} questions, {made:?}\n{}", ran.out));
+        }
     }
+    assert!(through.is_empty(), "{} of {}: {}", through.len(), all.len(), through.join("\n"));
 }
 
 fn walked(dir: &Path) -> Vec<String> {

@@ -78,6 +78,15 @@ pub(super) fn with_what_is_sent(listed: &[ProgramCall]) -> Vec<ProgramCall> {
     more.collect()
 }
 
+/// Whether a program shows files of which not even a part of a name is known:
+/// `ls -A | xargs -I{} cat {}` may show any of the folder.
+pub(super) fn shows_anything(call: &ProgramCall) -> bool {
+    let Some((name, args)) = call.words.split_first() else { return false };
+    let is_unknown =
+        |word: &CallWord| word.kind == WordKind::Open && word.text.chars().all(|c| c == '*');
+    SHOWS.contains(&base_name(&name.text)) && args.iter().any(is_unknown)
+}
+
 /// The files that a program may show, by names of which not all is known.
 pub(super) fn open_reads(call: &ProgramCall, patterns: Patterns) -> Vec<String> {
     let Some((name, args)) = call.words.split_first() else { return Vec::new() };

@@ -57,12 +57,42 @@ const TABLE: &[Acting] = &[
             "--hooks-path",
         ],
     ),
-    acting("cargo", &["--config"], &["-Z", "--artifact-dir", "--out-dir"]),
+    acting(
+        "cargo",
+        &["--config"],
+        &[
+            "-Z",
+            "--artifact-dir",
+            "--out-dir",
+            "--target-dir",
+            "--manifest-path",
+            "--lockfile-path",
+            "--fix",
+            "--open",
+            "--logfile",
+            "--config-path",
+        ],
+    ),
     acting(
         "go",
-        // It takes each with two dashes, too.
+        // It takes each with two dashes, too: here the value of both is looked for.
         &["-exec", "-toolexec", "-vettool", "--exec", "--toolexec", "--vettool"],
-        &["-o", "-overlay", "-modfile", "-C", "--o", "--overlay", "--modfile", "--C"],
+        &[
+            "-o",
+            "-overlay",
+            "-modfile",
+            "-C",
+            "-ldflags",
+            "-gccgoflags",
+            "-pkgdir",
+            "-outputdir",
+            "-coverprofile",
+            "-cpuprofile",
+            "-memprofile",
+            "-blockprofile",
+            "-mutexprofile",
+            "-trace",
+        ],
     ),
     acting("npm", &["-c", "--call", "--script-shell"], &["--prefix", "--node-options", "-C"]),
     acting("npx", &["-c", "--call"], &[]),
@@ -85,6 +115,22 @@ const TABLE: &[Acting] = &[
             "--debug",
             "--pdbcls",
             "--log-file",
+            "--pastebin",
+            "--cov-report",
+            "--cov-config",
+            "--html",
+            "--report-log",
+            "--json-report-file",
+            "--alluredir",
+            "--benchmark-json",
+            "--benchmark-storage",
+            "--store-durations",
+            "--durations-path",
+            "--snapshot-update",
+            "--force-regen",
+            "--cache-clear",
+            "--pyargs",
+            "--ds",
         ],
     ),
     acting(
@@ -208,6 +254,11 @@ pub(super) fn acting_words(words: &[CallWord]) -> Vec<usize> {
 
 fn is(program: &str, option: &str, word: &CallWord) -> bool {
     let own = word.text.split('=').next().unwrap_or_default();
+    // Go takes each option with two dashes, too.
+    let own = match own.strip_prefix('-') {
+        Some(one) if program == "go" && one.starts_with('-') => one,
+        _ => own,
+    };
     let long = option.starts_with("--");
     own == option
         // Programs take the start of a long option for all of it.
@@ -239,6 +290,7 @@ mod tests {
         assert_eq!(acting("sort -uo x"), [1]);
         assert_eq!(acting("go test -exec=x -v"), [2]);
         assert_eq!(acting("make SHELL=./x"), [1]);
+        assert_eq!(acting("go test --coverprofile x"), [2]);
         assert!(acting("git log --oneline").is_empty() && acting("ls -o").is_empty());
     }
 }
