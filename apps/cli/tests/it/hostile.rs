@@ -3,7 +3,11 @@
 //! nothing of them runs, nothing outside of them is read, nothing widens; after
 //! it, any changed byte that acts asks again (S9, S14, I5).
 
+mod arrival;
+mod variants;
+
 use crate::desk::{Desk, Ran, Running};
+use arrival::{ARRIVALS, Arrival, git};
 use everfold_testkit::{Reply, Scenario};
 use serde_json::{Value, json};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -18,51 +22,6 @@ const SECRET: &str = "the-key-of-ada-0123456789";
 /// A desk with a hostile repository in the making.
 struct Attack {
     desk: Desk,
-}
-
-/// How the repository got here.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Arrival {
-    Clone,
-    /// A tarball: no `.git` at all.
-    Unpacked,
-    /// A tarball with `.git`, in which nothing is tracked.
-    Untracked,
-    /// One whose index is gone.
-    NoIndex,
-    /// One whose index is damaged.
-    Damaged,
-    /// One whose index is split in two.
-    SplitIndex,
-    Worktree,
-    Submodule,
-    /// The files lie in a bare repository.
-    Bare,
-}
-
-const ARRIVALS: [Arrival; 9] = [
-    Arrival::Clone,
-    Arrival::Unpacked,
-    Arrival::Untracked,
-    Arrival::NoIndex,
-    Arrival::Damaged,
-    Arrival::SplitIndex,
-    Arrival::Worktree,
-    Arrival::Submodule,
-    Arrival::Bare,
-];
-
-fn git(dir: &Path, args: &[&str]) {
-    let output = Command::new("git")
-        .args(["-c", "user.name=m", "-c", "user.email=m@example.org"])
-        .args(["-c", "protocol.file.allow=always", "-c", "init.defaultBranch=trunk", "-C"])
-        .arg(dir)
-        .args(args)
-        .env("GIT_CONFIG_NOSYSTEM", "1")
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
 impl Attack {
@@ -116,54 +75,6 @@ impl Attack {
         let path = self.source().join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         symlink(to, path).unwrap();
-    }
-
-    /// Brings the repository to the person.
-    fn arrive(&self, arrival: Arrival) {
-        let (source, here) = (self.source(), self.here());
-        let commit = |dir: &Path| {
-            git(dir, &["init", "-q"]);
-            git(dir, &["add", "-A", "-f"]);
-            git(dir, &["commit", "-q", "--allow-empty", "-m", "x"]);
-        };
-        let (from, to) = (source.to_str().unwrap(), here.to_str().unwrap());
-        let root = self.desk.files.root();
-        match arrival {
-            Arrival::Unpacked => copy(&source, &here),
-            Arrival::Bare => {
-                commit(&source);
-                git(root, &["clone", "-q", "--bare", from, to]);
-                std::fs::remove_dir_all(source.join(".git")).unwrap();
-                copy(&source, &here);
-            }
-            Arrival::Untracked => {
-                copy(&source, &here);
-                git(&here, &["init", "-q"]);
-            }
-            Arrival::Worktree => {
-                commit(&source);
-                git(&source, &["worktree", "add", "-q", "-b", "other", to]);
-            }
-            Arrival::Submodule => {
-                commit(&source);
-                let outer = root.join("outer");
-                std::fs::create_dir_all(&outer).unwrap();
-                git(&outer, &["init", "-q"]);
-                git(&outer, &["submodule", "add", "-q", from, "sub"]);
-                symlink(outer.join("sub"), &here).unwrap();
-            }
-            _ => {
-                commit(&source);
-                git(root, &["clone", "-q", from, to]);
-            }
-        }
-        let index = here.join(".git/index");
-        match arrival {
-            Arrival::NoIndex => std::fs::remove_file(index).unwrap(),
-            Arrival::Damaged => std::fs::write(index, b"DIRC garbage").unwrap(),
-            Arrival::SplitIndex => git(&here, &["update-index", "--split-index"]),
-            _ => {}
-        }
     }
 
     fn command(&self, args: &[&str]) -> Command {
