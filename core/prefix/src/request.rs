@@ -9,7 +9,7 @@ use crate::breaks::{BlockPrint, Fingerprint, HeadPrint};
 use crate::measure::Measured;
 use crate::message::{Message, ShownBlock};
 use crate::pictures::described;
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use everfold_kernel::models::LONG_WINDOW_SUFFIX;
 use everfold_kernel::ports::ModelCall;
 use everfold_kernel::record::{Breakpoint, CacheTtl, CallForm, Dialect, Pictures};
@@ -41,10 +41,16 @@ impl Request {
     /// stands behind the messages: no byte of the prefix changes.
     #[must_use]
     pub fn asking_why(mut self, previous: &MessageId) -> Self {
-        let Some(open) = self.body.strip_suffix(b"}") else { return self };
+        if !self.body.ends_with(b"}") {
+            return self;
+        }
         let asked = json!({ "previous_message_id": previous });
         let tail = format!(",\"diagnostics\":{asked}}}");
-        self.body = Bytes::from([open, tail.as_bytes()].concat());
+        // In place: a second copy of a long conversation is five megabytes.
+        let mut body = BytesMut::from(std::mem::take(&mut self.body));
+        body.truncate(body.len() - 1);
+        body.extend_from_slice(tail.as_bytes());
+        self.body = body.freeze();
         self.betas.push(DIAGNOSTICS_BETA.to_owned());
         self
     }
@@ -211,6 +217,9 @@ pub(crate) struct BlockMark {
 /// Most bytes that are reserved ahead: an estimate is no reason to ask for more.
 const MOST_RESERVED: usize = 64 << 20;
 
+/// Room behind a body for what [`Request::asking_why`] adds.
+const TAIL_BYTES: usize = 256;
+
 /// Messages rendered one after another.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Rendered {
@@ -339,7 +348,7 @@ impl Rendered {
         let marker = marker.unwrap_or_default();
         let extra = marker.len() * marks.len();
         let size = frame.before.len() + self.bytes.len() + frame.after.len() + extra;
-        let mut body = Vec::with_capacity(size);
+        let mut body = Vec::with_capacity(size + TAIL_BYTES);
         body.extend_from_slice(&frame.before);
         let mut copied = 0;
         for place in marks.iter().map(|mark| mark.brace).filter(|_| !marker.is_empty()) {
