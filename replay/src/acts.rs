@@ -222,7 +222,7 @@ fn replace(
         extras.restored = everfold_compact::files::attach(&files, limits);
     }
     let setting = CompactionContext { fold: &own.fold, window, limits };
-    let summary = Summary::checked(&past, &modelled(limits), Summariser::Model, limits);
+    let summary = Summary::checked(setting, &past, &modelled(limits), Summariser::Model);
     let applied =
         settle(setting, plan, &summary, &extras).or_else(|_| settle_local(setting, plan, &extras));
     match applied {

@@ -66,7 +66,8 @@ impl NotesPlan {
     ) -> Result<AppliedCompaction, NotesUnfit> {
         let LadderView { fold, window, limits, .. } = view;
         let past = self.plan.past(fold, limits);
-        let summary = Summary::checked(&past, &self.text, Summariser::Notes, limits);
-        Ok(settle(CompactionContext { fold, window, limits }, &self.plan, &summary, extras)?)
+        let setting = CompactionContext { fold, window, limits };
+        let summary = Summary::checked(setting, &past, &self.text, Summariser::Notes);
+        Ok(settle(setting, &self.plan, &summary, extras)?)
     }
 }

@@ -216,7 +216,7 @@ pub fn conclude(
     let setting = CompactionContext { fold, window, limits };
     let by_model = written.map(|text| {
         let past = plan.past(fold, limits);
-        let summary = Summary::checked(&past, text, Summariser::Model, limits);
+        let summary = Summary::checked(setting, &past, text, Summariser::Model);
         settle(setting, plan, &summary, extras)
     });
     let rejected = match by_model {

@@ -69,6 +69,10 @@ limits! {
         small_buffer_percent: u64 = 8,
         /// Percent of a small window between the warning and auto-compact, at most.
         small_warning_percent: u64 = 10,
+        /// Percent of a small window for a summary, and for what the person said in it, at most.
+        small_summary_percent: u64 = 20,
+        /// Percent of a small window for files and skills that come back, at most.
+        small_restored_percent: u64 = 15,
         /// Windows under this many tokens get the lean prompt.
         lean_window_tokens: u64 = 32_000,
         /// Maximum output tokens of one request; the model's own limit caps it.

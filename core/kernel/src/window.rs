@@ -5,6 +5,7 @@ use crate::limits::Limits;
 use crate::models::{LONG_WINDOW_SUFFIX, ModelSpec};
 use crate::tokens::Tokens;
 use serde::Serialize;
+use std::borrow::Cow;
 
 /// The beta header that declares a window of a million tokens.
 pub const LONG_WINDOW_BETA: &str = "context-1m-2025-08-07";
@@ -179,6 +180,32 @@ impl Reserves {
             // Half of the buffer: refusing comes after compacting.
             refuse: share(limits.refuse_buffer_tokens, limits.small_buffer_percent / 2),
         }
+    }
+}
+
+impl Limits {
+    /// The limits in a window: in a small one, what a compaction leaves is a share
+    /// of it (T8). Else it would fill the window again, and the next message would
+    /// be followed by the next compaction.
+    #[must_use]
+    pub fn within(&self, window: &Window) -> Cow<'_, Self> {
+        if window.size.0 >= self.small_window_tokens {
+            return Cow::Borrowed(self);
+        }
+        let share = |percent: u64| window.effective.0.saturating_mul(percent) / 100;
+        let (told, restored) =
+            (share(self.small_summary_percent), share(self.small_restored_percent));
+        let mut own = self.clone();
+        let at_most = |limit: &mut u64, most: u64| *limit = (*limit).min(most);
+        at_most(&mut own.compact.summary_tokens, told);
+        at_most(&mut own.compact.user_message_tokens, told);
+        at_most(&mut own.compact.earlier_summary_tokens, told / 2);
+        at_most(&mut own.compact.last_answer_tokens, told / 4);
+        at_most(&mut own.compact.restore_tokens, restored);
+        at_most(&mut own.compact.restore_file_tokens, restored / 2);
+        at_most(&mut own.skills.restore_tokens, restored / 2);
+        at_most(&mut own.skills.restore_each_tokens, restored / 4);
+        Cow::Owned(own)
     }
 }
 

@@ -16,7 +16,7 @@ use everfold_kernel::ports::{PermissionAnswer, PermissionAsk, ShellCommand};
 use everfold_kernel::provenance::{Carrier, Provenance, Source};
 use everfold_kernel::record::{neutralise, reminder};
 use everfold_kernel::tokens::estimate_text;
-use everfold_kernel::{Attachment, Entry, ToolUseId};
+use everfold_kernel::{Attachment, Entry, Limits, ToolUseId};
 use everfold_mail::Running;
 use everfold_rules::Patterns;
 use everfold_skills::{BodyPart, Skill, SkillContext, parts};
@@ -308,8 +308,7 @@ async fn ask_inline(
 
 /// The skills in use, for after a compaction: the newest first, each cut,
 /// the oldest left out where they are too many (L4.5).
-pub(crate) fn restored_skills(session: &Session) -> Vec<Attachment> {
-    let limits = &session.config.limits;
+pub(crate) fn restored_skills(session: &Session, limits: &Limits) -> Vec<Attachment> {
     let (each, mut left) = (limits.skills.restore_each_tokens, limits.skills.restore_tokens);
     let mut used: Vec<SkillRequest> = Vec::new();
     for request in session.state.shown_data(INVOKED).filter_map(request_of) {

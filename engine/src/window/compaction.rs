@@ -318,14 +318,15 @@ pub(crate) async fn restored(
     past: &everfold_compact::SpanFacts,
     cancel: &CancellationToken,
 ) -> Result<Extras, Error> {
-    let limits = Arc::clone(&session.config.limits);
+    let config = Arc::clone(&session.config);
+    let limits = config.limits.within(&session.window());
     let mut extras = Extras::default();
     if let Some(effect) = everfold_compact::files::wanted(past, &limits)
         && let EffectOutcome::Files(files) = effects::perform(session, effect, cancel).await?
     {
         extras.restored = everfold_compact::files::attach(&files, &limits);
     }
-    extras.restored.extend(skills::restored_skills(session));
+    extras.restored.extend(skills::restored_skills(session, &limits));
     extras.restored.extend(mcp_tools::restored_schemas(session));
     extras.restored.splice(0..0, plan_mode::plan_again(session).await);
     Ok(extras)

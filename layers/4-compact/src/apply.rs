@@ -31,8 +31,13 @@ pub struct Summary {
 impl Summary {
     /// A summary that is checked and completed (L4.12).
     #[must_use]
-    pub fn checked(past: &SpanFacts, text: &str, way: Summariser, limits: &Limits) -> Self {
-        let checked = check::check(past, text, limits);
+    pub fn checked(
+        setting: CompactionContext<'_>,
+        past: &SpanFacts,
+        text: &str,
+        way: Summariser,
+    ) -> Self {
+        let checked = check::check(past, text, &setting.limits.within(setting.window));
         Self { text: checked.text, way, retention: checked.retention }
     }
 }
@@ -89,6 +94,8 @@ pub fn settle(
     summary: &Summary,
     extras: &Extras,
 ) -> Result<AppliedCompaction, Rejection> {
+    let limits = setting.limits.within(setting.window);
+    let setting = CompactionContext { limits: &limits, ..setting };
     let past = plan.past(setting.fold, setting.limits);
     attempt(setting, (plan, &past), summary, extras, Listing::Spans)
 }
@@ -104,6 +111,8 @@ pub fn settle_local(
     plan: &Plan,
     extras: &Extras,
 ) -> Result<AppliedCompaction, Rejection> {
+    let limits = setting.limits.within(setting.window);
+    let setting = CompactionContext { limits: &limits, ..setting };
     let past = plan.past(setting.fold, setting.limits);
     // Half of it is for what the person said.
     let own = &setting.limits.compact;

@@ -11,7 +11,7 @@
 //! was found before that, of all.
 
 use crate::facts::SpanFacts;
-use crate::user_messages::{self, MessageExtent, UserMessage};
+use crate::user_messages::{self, UserMessage};
 use crate::{RECALL_TOOL, clip};
 use everfold_kernel::Limits;
 
@@ -109,12 +109,7 @@ impl Fact {
 }
 
 fn is_said(said: &UserMessage, summary: &str) -> bool {
-    let text = match said.part {
-        MessageExtent::Whole => said.text.as_str(),
-        MessageExtent::Excerpt => {
-            said.text.rsplit_once(" […").map_or(said.text.as_str(), |(text, _)| text)
-        }
-    };
+    let (text, _) = said.said();
     let has = |text: &str| {
         let text = clip::normal(text);
         summary.contains(text.trim_end_matches(['.', '!', '?']))

@@ -237,7 +237,7 @@ impl Plan {
 /// and it fits, stripped otherwise.
 #[must_use]
 pub fn sending(fold: &Fold, window: &Window, cache: CacheState, limits: &Limits) -> Sending {
-    let room = Tokens(limits.compact.summary_tokens);
+    let room = Tokens(limits.within(window).compact.summary_tokens);
     let fits = fold.count() + room <= window.size;
     if cache == CacheState::Warm && fits { Sending::Fork } else { Sending::Stripped }
 }
@@ -261,7 +261,8 @@ pub fn jump(
     let kept: Tokens = batch.iter().map(Message::tokens).sum();
     let before: Tokens = earlier.iter().map(Message::tokens).sum();
     let frame = fold.count() - fold.calibration().apply(kept + before);
-    let after = frame + fold.calibration().apply(kept) + Tokens(limits.compact.summary_tokens);
+    let summary = Tokens(limits.within(window).compact.summary_tokens);
+    let after = frame + fold.calibration().apply(kept) + summary;
     let first = batch.first()?.pieces().first()?.record.clone();
     // Where hardly anything stands before the batch, nothing is gained by keeping it.
     let is_gain = before.0.saturating_mul(GAIN_SHARE) >= kept.0;

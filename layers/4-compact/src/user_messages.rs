@@ -8,6 +8,7 @@
 use crate::RECALL_TOOL;
 use everfold_kernel::tokens::estimate_text;
 use everfold_kernel::{Limits, RecordId};
+use std::iter;
 
 /// One message of the person.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +29,10 @@ pub enum MessageExtent {
 
 const OPEN: &str = "<said";
 const CLOSE: &str = "</said>";
+/// Between an excerpt and how much is left out of it.
+const MORE: &str = " […";
+/// How often excerpts are halved before any message is left out.
+const HALVINGS: u32 = 3;
 
 impl UserMessage {
     /// The message in its tags.
@@ -38,18 +43,27 @@ impl UserMessage {
         format!("{OPEN}{id}{excerpt}>\n{}\n{CLOSE}", self.text.replace(CLOSE, "&lt;/said>"))
     }
 
-    fn excerpt(&self, limits: &Limits) -> Self {
-        let start: String = self.text.chars().take(limits.compact.excerpt_chars).collect();
-        if self.part == MessageExtent::Excerpt || start.len() == self.text.len() {
+    /// Its first characters, and how many more there are.
+    fn excerpt(&self, chars: usize) -> Self {
+        let (text, left) = self.said();
+        let start: String = text.chars().take(chars).collect();
+        if start.len() == text.len() {
             return self.clone();
         }
-        let left = self.text.chars().count() - start.chars().count();
+        let left = left + text.chars().count() - chars;
         let how = match &self.record {
             Some(id) => format!("{RECALL_TOOL} {id} brings them back"),
             None => "the transcript has them".to_owned(),
         };
-        let text = format!("{start} […{left} more characters; {how}]");
+        let text = format!("{start}{MORE}{left} more characters; {how}]");
         Self { record: self.record.clone(), text, part: MessageExtent::Excerpt }
+    }
+
+    /// The words that are there, and how many characters more were said.
+    pub(crate) fn said(&self) -> (&str, usize) {
+        let cut = self.text.rsplit_once(MORE).filter(|_| self.part == MessageExtent::Excerpt);
+        let left = |tail: &str| tail.split_once(' ').and_then(|(left, _)| left.parse().ok());
+        cut.map_or((&self.text, 0), |(text, tail)| (text, left(tail).unwrap_or(0)))
     }
 }
 
@@ -61,22 +75,46 @@ pub fn unmark(text: &str) -> String {
 }
 
 /// The messages that fit into so many tokens, newest first whole, then as
-/// excerpts, in their order. What does not fit even as an excerpt is left out.
+/// excerpts, in their order. Where they are too many, a message that takes half
+/// of the room is an excerpt too, then excerpts are shorter; what does not fit
+/// even then is left out.
 #[must_use]
 pub fn choose(said: &[UserMessage], tokens: u64, limits: &Limits) -> Vec<UserMessage> {
+    let chars = limits.compact.excerpt_chars;
+    let tries = (0..=HALVINGS).map(|halvings| (tokens / 2, chars >> halvings));
+    let mut best = Vec::new();
+    for (longest, chars) in iter::once((tokens, chars)).chain(tries) {
+        best = chosen(said, tokens, longest, chars, limits);
+        if best.len() == said.len() {
+            break;
+        }
+    }
+    best
+}
+
+/// Those that fit where none is longer than so many tokens, and excerpts have so
+/// many characters.
+fn chosen(
+    said: &[UserMessage],
+    tokens: u64,
+    longest: u64,
+    chars: usize,
+    limits: &Limits,
+) -> Vec<UserMessage> {
     let mut left = tokens;
     let mut whole_ones = true;
     let mut chosen: Vec<UserMessage> = Vec::new();
     for message in said.iter().rev() {
         let whole = estimate_text(&message.render(), limits).0;
-        if whole_ones && whole <= left {
+        let is_short = message.part == MessageExtent::Whole || message.said().0.len() <= chars;
+        if whole_ones && is_short && whole <= left.min(longest) {
             left -= whole;
             chosen.push(message.clone());
             continue;
         }
         // One long paste must not turn all that came before it into excerpts.
-        whole_ones = whole > tokens;
-        let excerpt = message.excerpt(limits);
+        whole_ones = whole > longest || !is_short;
+        let excerpt = message.excerpt(chars);
         let size = estimate_text(&excerpt.render(), limits).0;
         if size <= left {
             left -= size;

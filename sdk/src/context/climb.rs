@@ -276,7 +276,8 @@ impl Context {
         self.phase = Phase::Rung(LAST - 1);
         let mut extras = Extras::default();
         if let ContextOutcome::Read(read) = outcome {
-            extras.restored = files::attach(&read, &self.setup.limits);
+            let view = self.view();
+            extras.restored = files::attach(&read, &view.limits.within(view.window));
         }
         let Summing { plan, written, cost, .. } = summing;
         let concluded = conclude(self.view(), &plan, written.as_deref(), &extras);

@@ -16,6 +16,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 const MODEL: &str = "qwen2.5-coder-1.5b";
+/// Most tokens of an answer: the model writes a few in a second.
+const MOST_OUTPUT: u64 = 200;
 /// How many packages the model comes in.
 const PARTS: usize = 22;
 
@@ -106,8 +108,10 @@ fn desk(llama: &Arc<Llama>, window: u64, is_meant: fn(&Received) -> bool) -> Des
 
 /// A run that may take as long as the model needs.
 fn run(desk: &Desk, args: &[&str], prompt: &str, flags: &Value) -> String {
-    // Reviewed by the run itself, so that it is known when it is done.
-    let settings = json!({"everfold": {"flags": flags, "provider": {"slots": 2}}}).to_string();
+    // Reviewed by the run itself, so that it is known when it is done. A weak model
+    // that was not asked for much sometimes says all that it was told.
+    let own = json!({"flags": flags, "provider": {"slots": 2}, "models": {MODEL: {"max_output": MOST_OUTPUT}}});
+    let settings = json!({"everfold": own}).to_string();
     let mut command = desk.command(args);
     command.args(["--settings", &settings, "--", prompt]);
     command.env_remove("ANTHROPIC_API_KEY").env_remove("ANTHROPIC_BASE_URL");
@@ -230,13 +234,15 @@ fn q16_three_windows_with_a_local_model_soak() {
     let began = Instant::now();
     let mut said = 0;
     let mut turn = 0;
-    while said < 3 * 4 * WINDOW {
+    // Of such lines, 33 bytes are some 10 tokens.
+    while said * 10 < 3 * 33 * WINDOW {
         let fact = LASTING.get(turn).map_or("Nothing new.", |(fact, _)| fact);
         let mut filler = String::new();
         for line in 0..90 {
             let _ = write!(filler, "{turn}.{line}: the pump of hall {line} was seen and runs. ");
         }
-        let prompt = format!("{fact} The protocol, nothing to do about it: {filler} Say OK.");
+        let prompt =
+            format!("{fact} The protocol, nothing to do about it: {filler} Answer with OK.");
         said += prompt.len() as u64;
         let args: &[&str] = if turn == 0 { &["-p"] } else { &["-p", "-c"] };
         let args = [args, &["--disallowed-tools", "*"]].concat();

@@ -41,6 +41,7 @@ mod interactive;
 mod letters;
 mod local;
 mod local_model;
+mod local_windows;
 mod looking;
 mod masked;
 mod mcp;

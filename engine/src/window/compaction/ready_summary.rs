@@ -78,7 +78,7 @@ async fn settled(
     let past = plan.past(&session.state.fold, &limits);
     let extras = restored(session, &past, cancel).await?;
     let setting = CompactionContext { fold: &session.state.fold, window: &window, limits: &limits };
-    let summary = Summary::checked(&past, text, Summariser::Model, &limits);
+    let summary = Summary::checked(setting, &past, text, Summariser::Model);
     match settle(setting, plan, &summary, &extras) {
         Ok(applied) => Ok(applied),
         Err(rejection) => {

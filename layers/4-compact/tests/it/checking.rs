@@ -43,10 +43,11 @@ fn l4_4_from_the_question_to_the_log() {
     let ParsedSummary::Summary(text) = parse::read(answer, Attempt::Again, &limits) else {
         panic!()
     };
-    let summary = Summary::checked(&plan.past(&fold, &limits), &text, Summariser::Model, &limits);
-    assert!((summary.retention - 0.25).abs() < f64::EPSILON, "the path, of four facts");
     let window = window(167_000);
     let setting = CompactionContext { fold: &fold, window: &window, limits: &limits };
+    let past = plan.past(&fold, &limits);
+    let summary = Summary::checked(setting, &past, &text, Summariser::Model);
+    assert!((summary.retention - 0.25).abs() < f64::EPSILON, "the path, of four facts");
     let applied = settle(setting, &plan, &summary, &Extras::default()).unwrap();
     log.append(&applied);
     insta::assert_snapshot!(texts(&log.fold()).join("\n=====\n"));

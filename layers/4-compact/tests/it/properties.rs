@@ -117,10 +117,10 @@ proptest! {
         let scope = scope(&log, kind, at);
         let Ok(plan) = Plan::new(&fold, scope, Trigger::Manual) else { return Ok(()) };
         let past = plan.past(&fold, &log.limits);
-        let summary = Summary::checked(&past, &text, Summariser::Model, &log.limits);
-        prop_assert!((0.0..=1.0).contains(&summary.retention));
         let window = window(2_000_000);
         let setting = CompactionContext { fold: &fold, window: &window, limits: &log.limits };
+        let summary = Summary::checked(setting, &past, &text, Summariser::Model);
+        prop_assert!((0.0..=1.0).contains(&summary.retention));
         let read = [("/p/src/f0.rs".into(), "one\ntwo\n".to_owned())];
         let extras = Extras { restored: files::attach(&read, &log.limits), ..Extras::default() };
         if let Ok(applied) = settle(setting, &plan, &summary, &extras) {

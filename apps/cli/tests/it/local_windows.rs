@@ -1,0 +1,85 @@
+//! Long sessions in the windows of models on one's own machine (Q16).
+
+use crate::desk::{Desk, Running};
+use everfold_testkit::{Received, Reply, ServerProgram, ServerRules, TempHome, TestServer};
+use serde_json::json;
+use std::fmt::Write as _;
+
+const MODEL: &str = "qwen2.5-coder:1.5b";
+
+/// What has to last, and how it is known again.
+const LASTING: [(&str, &str); 4] = [
+    ("The release is made by Oyelaran on the machine kestrel.", "kestrel"),
+    ("Invoices are numbered without gaps; the auditor of Veldhoven checks it.", "Veldhoven"),
+    ("The import from Brandt reads files of ISO 8859-15, not UTF-8.", "8859-15"),
+    ("Never touch the table ledger_2019: it is evidence in a case.", "ledger_2019"),
+];
+
+/// How a weak model answers where a summary is asked for.
+#[derive(Clone, Copy, Debug)]
+enum Summary {
+    Form,
+    Nonsense,
+    TooLong,
+}
+
+fn answer(request: &Received, summary: Summary) -> Reply {
+    if request.source() != "compact" {
+        return Reply::text("OK");
+    }
+    match summary {
+        Summary::Form => {
+            let form = json!({"goal": "Keep a protocol.", "facts": ["pumps run"], "done": [],
+                "problems": [], "open": []});
+            Reply::text(&form.to_string())
+        }
+        Summary::Nonsense => Reply::text("OK"),
+        Summary::TooLong => Reply::text(&"pump ".repeat(400)),
+    }
+}
+
+/// Twelve turns that are three windows together, each by a new process.
+fn told(window: u64, bytes_per_token: f64, summary: Summary) {
+    let about = format!("{window} {bytes_per_token} {summary:?}");
+    let rules = ServerRules {
+        bytes_per_token,
+        ..ServerRules::local(ServerProgram::LlamaCpp, MODEL, window)
+    };
+    let server = TestServer::with_handler(rules, move |request| answer(request, summary));
+    let desk = Desk { files: TempHome::new().unwrap(), server: Some(server.unwrap()) };
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a size")]
+    let bytes = (window as f64 * bytes_per_token / 4.0) as usize;
+    for turn in 0..12 {
+        let fact = LASTING.get(turn).map_or("Nothing new.", |(fact, _)| fact);
+        let mut prompt = format!("{fact} The protocol, nothing to do about it:");
+        for line in 0.. {
+            if prompt.len() > bytes {
+                break;
+            }
+            let _ = write!(prompt, " {turn}.{line}: the pump of hall {line} was seen and runs.");
+        }
+        let args: &[&str] = if turn == 0 { &["-p", &prompt] } else { &["-p", "-c", &prompt] };
+        let mut command = desk.command(args);
+        command.env_remove("ANTHROPIC_API_KEY").env_remove("ANTHROPIC_BASE_URL");
+        command.env("OPENAI_BASE_URL", format!("{}/v1", desk.server().base_url()));
+        let ran = Running::start(&mut command, None).end().ok();
+        assert_eq!(ran.out, "OK\n", "{about}, turn {turn}");
+        let requests = desk.server().requests();
+        let last = requests.iter().rfind(|request| request.source() == "main").unwrap();
+        assert!(last.refused.is_none(), "{about}, turn {turn}");
+        let body = last.body["messages"].to_string();
+        assert!(body.contains(&format!("{turn}.0: the pump")), "{about}, turn {turn}: {body}");
+        for (_, mark) in LASTING.iter().take(turn + 1) {
+            assert!(body.contains(mark), "{about}, turn {turn}: {mark} is gone: {body}");
+        }
+    }
+}
+
+#[test]
+fn q16_a_session_of_three_windows_goes_on_with_its_facts() {
+    for summary in [Summary::Form, Summary::Nonsense, Summary::TooLong] {
+        for bytes_per_token in [4.0, 2.2] {
+            told(8_192, bytes_per_token, summary);
+        }
+    }
+}
