@@ -97,6 +97,9 @@ limits! {
         stream_idle_s: u64 = 300,
         /// A stream of nothing but pings is cut after this long, in seconds.
         stream_ping_s: u64 = 1_800,
+        /// How slowly a server of your own may read a prompt, in tokens a second: the start
+        /// of its answer is waited for as long as the prompt takes at that pace.
+        slowest_prompt_tokens_per_s: u64 = 10,
         /// Longest wait for a connection, in seconds.
         connect_timeout_s: u64 = 10,
         /// A wait for a server is reported after this long, in milliseconds, then less and less

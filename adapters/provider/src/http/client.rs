@@ -6,6 +6,7 @@ use everfold_kernel::{Limits, Secret};
 use reqwest::header::HeaderMap;
 use reqwest::{Client, Url, redirect};
 use std::error::Error as _;
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -92,11 +93,21 @@ impl Transport {
         ModelError::Unreachable { url: self.shown_url(), message: chain(&error.without_url()) }
     }
 
+    /// The longest that a server may take to begin its answer. One of a person's
+    /// own may read a long prompt for minutes without a word (Q17).
+    pub(crate) fn first_answer(&self, prompt_tokens: u64) -> Duration {
+        let slowest = self.limits.slowest_prompt_tokens_per_s;
+        let reading = if is_near(&self.url) { prompt_tokens.checked_div(slowest) } else { None };
+        let most = Duration::from_secs(self.limits.stream_ping_s);
+        let reading = Duration::from_secs(reading.unwrap_or(0)).min(most);
+        self.idle().max(reading)
+    }
+
     /// The error of a server that does not answer.
-    pub(crate) fn silent(&self) -> ModelError {
+    pub(crate) fn silent(&self, waited_s: u64) -> ModelError {
         ModelError::Unreachable {
             url: self.shown_url(),
-            message: format!("no answer within {} s", self.limits.stream_idle_s),
+            message: format!("no answer within {waited_s} s"),
         }
     }
 
@@ -144,8 +155,23 @@ impl Transport {
 
 fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
-    host == "localhost"
-        || host.trim_matches(['[', ']']).parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback())
+    host == "localhost" || address(host).is_some_and(|ip| ip.is_loopback())
+}
+
+/// Whether the server is on this machine or in the network around it.
+fn is_near(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    match address(host) {
+        Some(IpAddr::V4(ip)) => ip.is_loopback() || ip.is_private() || ip.is_link_local(),
+        Some(IpAddr::V6(ip)) => {
+            ip.is_loopback() || ip.is_unique_local() || ip.is_unicast_link_local()
+        }
+        None => !host.contains('.') || host.ends_with(".local"),
+    }
+}
+
+fn address(host: &str) -> Option<IpAddr> {
+    host.trim_matches(['[', ']']).parse().ok()
 }
 
 /// An error with its causes, because reqwest's own text names none. Where a
@@ -158,4 +184,21 @@ fn chain(error: &reqwest::Error) -> String {
         cause = inner.source();
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn q17_a_server_of_ones_own_is_near() {
+        let is = |url: &str| is_near(&Url::parse(url).unwrap());
+        for near in ["localhost:1", "127.0.0.1", "[::1]:8080", "192.168.1.9", "nas.local", "ollama"]
+        {
+            assert!(is(&format!("http://{near}/v1")), "{near}");
+        }
+        for far in ["api.openai.com", "8.8.8.8", "[2606:4700::1]"] {
+            assert!(!is(&format!("https://{far}/v1")), "{far}");
+        }
+    }
 }

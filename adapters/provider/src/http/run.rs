@@ -135,8 +135,22 @@ impl Run {
             .headers(transport.headers.clone())
             .headers(self.headers.clone())
             .body(self.body.clone());
-        let patience = Patience::new(transport.idle(), self.notice());
+        let patience = Patience::new(self.first_answer(), self.notice());
         State::Connect(Box::pin(request.send()), patience)
+    }
+
+    /// The longest that the server may take to begin its answer.
+    fn first_answer(&self) -> Duration {
+        match self.dialogue {
+            Dialogue::Anthropic(_) => self.transport.idle(),
+            Dialogue::OpenAi => self.transport.first_answer(self.tokens()),
+        }
+    }
+
+    /// About how long the prompt is.
+    fn tokens(&self) -> u64 {
+        let bytes = u64::try_from(self.body.len()).unwrap_or(u64::MAX);
+        bytes / self.transport.limits.bytes_per_token_text.max(1)
     }
 
     /// After how long a wait is told.
@@ -155,9 +169,7 @@ impl Run {
         match self.dialogue {
             Dialogue::Anthropic(_) => "no answer yet".to_owned(),
             Dialogue::OpenAi => {
-                let bytes = u64::try_from(self.body.len()).unwrap_or(u64::MAX);
-                let tokens = bytes / self.transport.limits.bytes_per_token_text.max(1);
-                format!("no answer yet to some {} tokens", grouped(tokens))
+                format!("no answer yet to some {} tokens", grouped(self.tokens()))
             }
         }
     }
@@ -173,7 +185,9 @@ impl Run {
         let opened = match timeout_at(patience.due(), &mut sending).await {
             Ok(Ok(response)) => self.open(response).await,
             Ok(Err(error)) => Err(Failed::transport(self.transport.unreachable(error))),
-            Err(_) if patience.is_over() => Err(Failed::transport(self.transport.silent())),
+            Err(_) if patience.is_over() => {
+                Err(Failed::transport(self.transport.silent(patience.most_s())))
+            }
             Err(_) => {
                 if let Some(waited) = patience.notice() {
                     self.tell_wait(waited, &self.no_answer_yet());
@@ -211,7 +225,7 @@ impl Run {
         }
         let limit = transport.limits.sse_event_bytes;
         let reader = Reader::new(self.dialogue, request_id, limit);
-        let silence = Patience::new(transport.idle(), self.notice());
+        let silence = Patience::new(self.first_answer(), self.notice());
         let most = Duration::from_secs(transport.limits.stream_ping_s);
         let pings = Patience::new(most, self.notice());
         Ok(State::Read(Box::new(Reading { response, reader, silence, pings })))
@@ -269,7 +283,7 @@ impl Run {
         let later = self.notice().saturating_mul(STARTED_FACTOR);
         let events = match heard {
             Heard::Events(events) => {
-                reading.silence.restart(later);
+                reading.silence = Patience::new(self.transport.idle(), later);
                 reading.pings.restart(later);
                 events
             }

@@ -2,7 +2,7 @@
 
 use crate::{call, config, events, retries};
 use everfold_kernel::ports::{ModelError, ModelEvent};
-use everfold_provider::{AnthropicProvider, ProviderConfig};
+use everfold_provider::{AnthropicProvider, OpenAiProvider, Progress, ProviderConfig};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::time::{Duration, Instant};
@@ -74,6 +74,31 @@ async fn s16_a_server_that_never_answers_is_told_and_left() {
     assert!(told.iter().any(|told| told.ends_with("(attempt 2 of 2)")), "{told:?}");
     assert!(error.contains("no answer within 1 s; gave up after 2 attempts"), "{error}");
     assert_eq!(retries(&events), 1);
+}
+
+/// Reads the prompt for longer than a server may be silent, then answers.
+fn slow_reader(stream: &mut TcpStream) -> std::io::Result<()> {
+    let _ = stream.read(&mut [0; 4096])?;
+    std::thread::sleep(Duration::from_millis(1_500));
+    stream.write_all(STREAM)?;
+    let choice = r#"{"index": 0, "delta": {"content": "hi"}, "finish_reason": "stop"}"#;
+    write!(stream, "data: {{\"id\": \"1\", \"choices\": [{choice}]}}\n\ndata: [DONE]\n\n")
+}
+
+#[tokio::test]
+async fn q17_a_server_of_ones_own_may_read_a_long_prompt_in_silence() {
+    let address = server(slow_reader);
+    let mut config = impatient(&format!("http://{address}/v1"));
+    config.limits.max_retries = 0;
+    config.limits.stream_ping_s = 5;
+    config.limits.slowest_prompt_tokens_per_s = 10;
+    let long = format!(r#"{{"messages": "{}"}}"#, "word ".repeat(32));
+    for (prompt, is_answered) in [(long.as_str(), true), ("{}", false)] {
+        let provider = OpenAiProvider::new(&config, Progress::Unasked).unwrap();
+        let (events, error) = events(&provider, call(prompt)).await;
+        assert!(!waits(&events).is_empty(), "{events:?}");
+        assert_eq!(error.is_none(), is_answered, "{error:?}");
+    }
 }
 
 #[tokio::test]
