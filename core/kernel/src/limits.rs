@@ -73,6 +73,8 @@ limits! {
         small_summary_percent: u64 = 20,
         /// Percent of a small window for files and skills that come back, at most.
         small_restored_percent: u64 = 15,
+        /// `compact.user_message_percent` in a small window, at most.
+        small_user_message_percent: u64 = 50,
         /// Windows under this many tokens get the lean prompt.
         lean_window_tokens: u64 = 32_000,
         /// Maximum output tokens of one request; the model's own limit caps it.
@@ -253,6 +255,8 @@ limits! {
         restore_tokens: u64 = 50_000,
         /// Tokens of user messages that stay word for word.
         user_message_tokens: u64 = 20_000,
+        /// Percent of them for one message word for word, where not all fit.
+        user_message_percent: u64 = 100,
         /// Tokens of all pins.
         pin_tokens: u64 = 20_000,
         /// A compaction has to make the conversation smaller by this percentage.

@@ -199,6 +199,7 @@ impl Limits {
         let at_most = |limit: &mut u64, most: u64| *limit = (*limit).min(most);
         at_most(&mut own.compact.summary_tokens, told);
         at_most(&mut own.compact.user_message_tokens, told);
+        at_most(&mut own.compact.user_message_percent, self.small_user_message_percent);
         at_most(&mut own.compact.earlier_summary_tokens, told / 2);
         at_most(&mut own.compact.last_answer_tokens, told / 4);
         at_most(&mut own.compact.restore_tokens, restored);

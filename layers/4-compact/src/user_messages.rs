@@ -75,13 +75,14 @@ pub fn unmark(text: &str) -> String {
 }
 
 /// The messages that fit into so many tokens, newest first whole, then as
-/// excerpts, in their order. Where they are too many, a message that takes half
-/// of the room is an excerpt too, then excerpts are shorter; what does not fit
-/// even then is left out.
+/// excerpts, in their order. Where they are too many, excerpts are shorter, and
+/// in a small window a message that takes half of the room is one too; what does
+/// not fit even then is left out.
 #[must_use]
 pub fn choose(said: &[UserMessage], tokens: u64, limits: &Limits) -> Vec<UserMessage> {
     let chars = limits.compact.excerpt_chars;
-    let tries = (0..=HALVINGS).map(|halvings| (tokens / 2, chars >> halvings));
+    let longest = tokens.saturating_mul(limits.compact.user_message_percent) / 100;
+    let tries = (0..=HALVINGS).map(|halvings| (longest, chars >> halvings));
     let mut best = Vec::new();
     for (longest, chars) in iter::once((tokens, chars)).chain(tries) {
         best = chosen(said, tokens, longest, chars, limits);
