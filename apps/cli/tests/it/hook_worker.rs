@@ -4,6 +4,7 @@ use crate::desk::{Desk, Running};
 use everfold_testkit::{Reply, ServerRules, TempHome, TestServer};
 use serde_json::{Value, json};
 use std::io::Write;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 const SESSION: &str = "0192f0c1-1111-7000-8000-000000000002";
@@ -110,6 +111,12 @@ fn workers(desk: &Desk) -> Vec<u32> {
             continue;
         };
         let read = |name: &str| std::fs::read(entry.path().join(name)).unwrap_or_default();
+        // Who starts a program goes on before the system has its arguments.
+        let is_ours = || {
+            let program = entry.path().join("exe").read_link();
+            program.is_ok_and(|program| program == Path::new(env!("CARGO_BIN_EXE_everfold")))
+        };
+        wait_for("the arguments", || !read("cmdline").is_empty() || !is_ours());
         let is_worker = read("cmdline").split(|byte| *byte == 0).any(|word| word == b"--worker");
         if is_worker && read("environ").split(|byte| *byte == 0).any(|line| line == home) {
             found.push(id);
