@@ -176,7 +176,7 @@ impl Model for Attentive {
             let stream = self.inner.call(call).await?;
             let heard = stream.inspect(move |item| {
                 if let Err(ModelError::PromptTooLong { maximum: Some(maximum), .. }) = item {
-                    learn(&home, &base_url, &body, *maximum);
+                    learn(&home, &base_url, &body.whole(), *maximum);
                 }
             });
             Ok(Box::pin(heard) as ModelStream)

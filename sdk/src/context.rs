@@ -231,7 +231,7 @@ impl Context {
     #[must_use]
     pub fn request(&mut self) -> Bytes {
         // There is a prelude from the first record on.
-        self.fold.request(None).map(|request| request.body).unwrap_or_default()
+        self.fold.request(None).map(|request| request.body.whole()).unwrap_or_default()
     }
 
     /// Takes the body of a response, streamed or not, and gives the answer.

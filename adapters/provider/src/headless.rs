@@ -222,7 +222,7 @@ impl Headless {
 impl Model for Headless {
     fn call(&self, call: ModelCall) -> BoxFuture<'_, Result<ModelStream, ModelError>> {
         Box::pin(async move {
-            let events = reply_events(self.ask(&call.body).await?);
+            let events = reply_events(self.ask(&call.body.whole()).await?);
             let stream: ModelStream = Box::pin(stream::iter(events.into_iter().map(Ok)));
             Ok(stream)
         })

@@ -8,6 +8,7 @@ mod answer;
 mod client;
 mod failure;
 mod patience;
+mod response;
 mod run;
 
 pub(crate) use answer::Dialogue;

@@ -85,7 +85,7 @@ impl Offline {
 impl Model for Offline {
     fn call(&self, call: ModelCall) -> BoxFuture<'_, Result<ModelStream, ModelError>> {
         Box::pin(async move {
-            let events = reply_events(self.answer(&call.body)?);
+            let events = reply_events(self.answer(&call.body.whole())?);
             let stream: ModelStream = Box::pin(stream::iter(events.into_iter().map(Ok)));
             Ok(stream)
         })

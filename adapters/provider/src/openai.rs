@@ -2,7 +2,9 @@
 
 use crate::config::{Error, ProviderConfig};
 use crate::http::{Dialogue, Transport, source_header, stream};
-use everfold_kernel::ports::{BoxFuture, Headroom, Model, ModelCall, ModelError, ModelStream};
+use everfold_kernel::ports::{
+    BoxFuture, Headroom, Model, ModelCall, ModelError, ModelStream, RequestBody,
+};
 use everfold_kernel::record::Dialect;
 use reqwest::Url;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
@@ -45,8 +47,10 @@ impl Model for OpenAiProvider {
     /// come out of it, not of this call.
     fn call(&self, mut call: ModelCall) -> BoxFuture<'_, Result<ModelStream, ModelError>> {
         let transport = Arc::clone(&self.transport);
-        if let (Progress::Asked, Some(rest)) = (self.progress, call.body.strip_prefix(b"{")) {
-            call.body = [ASKS_PROGRESS, rest].concat().into();
+        if self.progress == Progress::Asked && call.body.starts_with(b"{") {
+            let mut asking = RequestBody::from(ASKS_PROGRESS);
+            asking.push_range(&call.body, 1..call.body.len());
+            call.body = asking;
         }
         Box::pin(async move {
             let headers: HeaderMap = source_header(&call).into_iter().collect();

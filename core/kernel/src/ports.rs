@@ -17,6 +17,7 @@ mod past_search;
 mod person;
 mod post;
 pub mod question;
+mod request_body;
 mod search;
 mod servers;
 mod shell;
@@ -55,6 +56,7 @@ pub use person::{Approver, PermissionAnswer, PermissionAsk};
 pub use post::{Address, AgentName, Body, Consent, Letter, LetterDraft, Post, PostError};
 
 pub use question::{Respondent, ServerAnswer, ServerQuestion};
+pub use request_body::RequestBody;
 pub use search::{
     BarredFiles, GlobFound, GlobQuery, GrepFound, GrepMode, GrepQuery, Names, Search, SearchError,
 };

@@ -42,7 +42,7 @@ use token_count::Reported;
 ///     provenance: Vec::new(),
 /// })));
 /// let request = fold.request(None).unwrap();
-/// assert!(String::from_utf8_lossy(&request.body).contains(r#""text":"hello""#));
+/// assert!(String::from_utf8_lossy(&request.body.whole()).contains(r#""text":"hello""#));
 /// ```
 #[derive(Clone, Debug)]
 pub struct Fold {

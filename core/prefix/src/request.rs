@@ -2,19 +2,17 @@
 //!
 //! The body's order is fixed: parameters, tools, system, messages last. So a
 //! longer conversation starts with the bytes of the shorter one, breakpoints
-//! aside. Messages are rendered once into one buffer; a request copies it and
-//! puts the breakpoints in on the way.
+//! aside.
 
-use crate::breaks::{BlockPrint, Fingerprint, HeadPrint};
-use crate::measure::Measured;
-use crate::message::{Message, ShownBlock};
-use crate::pictures::described;
-use bytes::{Bytes, BytesMut};
+mod rendered;
+
+use crate::breaks::{Fingerprint, HeadPrint};
 use everfold_kernel::models::LONG_WINDOW_SUFFIX;
-use everfold_kernel::ports::ModelCall;
+use everfold_kernel::ports::{ModelCall, RequestBody};
 use everfold_kernel::record::{Breakpoint, CacheTtl, CallForm, Dialect, Pictures};
-use everfold_kernel::{Block, MessageId, Prelude, QuerySource, Role};
+use everfold_kernel::{MessageId, Prelude, QuerySource};
 use everfold_wire::openai;
+pub(crate) use rendered::Rendered;
 use serde_json::{Value, json};
 use std::fmt;
 
@@ -24,7 +22,7 @@ const DIAGNOSTICS_BETA: &str = "cache-diagnosis-2026-04-07";
 /// A request that is ready to be sent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
-    pub body: Bytes,
+    pub body: RequestBody,
     /// Beta names for the header.
     pub betas: Vec<String>,
     /// How long its breakpoints live; none where it has none.
@@ -46,11 +44,8 @@ impl Request {
         }
         let asked = json!({ "previous_message_id": previous });
         let tail = format!(",\"diagnostics\":{asked}}}");
-        // In place: a second copy of a long conversation is five megabytes.
-        let mut body = BytesMut::from(std::mem::take(&mut self.body));
-        body.truncate(body.len() - 1);
-        body.extend_from_slice(tail.as_bytes());
-        self.body = body.freeze();
+        self.body.truncate(self.body.len() - 1);
+        self.body.push(tail);
         self.betas.push(DIAGNOSTICS_BETA.to_owned());
         self
     }
@@ -193,210 +188,4 @@ fn insert(object: &mut Value, key: &str, value: Value) {
     if let Some(map) = object.as_object_mut() {
         map.insert(key.into(), value);
     }
-}
-
-/// Where a rendered message stands in the buffer.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Span {
-    start: usize,
-    end: usize,
-    /// How many blocks stand before it.
-    first_block: usize,
-    hash: [u8; 32],
-}
-
-/// Where a breakpoint stands.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct BlockMark {
-    /// The closing brace, in the buffer.
-    brace: usize,
-    /// The block, counted over all messages.
-    block: usize,
-}
-
-/// Most bytes that are reserved ahead: an estimate is no reason to ask for more.
-const MOST_RESERVED: usize = 64 << 20;
-
-/// Room behind a body for what [`Request::asking_why`] adds.
-const TAIL_BYTES: usize = 256;
-
-/// Messages rendered one after another.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Rendered {
-    bytes: Vec<u8>,
-    spans: Vec<Span>,
-    /// A hash for each block of all messages.
-    prints: Vec<BlockPrint>,
-    /// For each block its closing brace, where it may carry a breakpoint.
-    braces: Vec<Option<usize>>,
-    /// The same messages as the cache simulator sees them.
-    pub(crate) measured: Measured,
-}
-
-impl Rendered {
-    /// How many messages are rendered.
-    pub(crate) fn len(&self) -> usize {
-        self.spans.len()
-    }
-
-    /// Makes room for about so many bytes at once: a buffer that grows step
-    /// by step leaves its earlier sizes behind as holes in the heap.
-    pub(crate) fn reserve(&mut self, bytes: u64) {
-        self.bytes.reserve(usize::try_from(bytes).unwrap_or(0).min(MOST_RESERVED));
-    }
-
-    /// Forgets the messages from this one on.
-    pub(crate) fn truncate(&mut self, count: usize) {
-        if let Some(span) = self.spans.get(count) {
-            self.bytes.truncate(span.start);
-            self.prints.truncate(span.first_block);
-            self.braces.truncate(span.first_block);
-            self.spans.truncate(count);
-        }
-        self.measured.truncate(count);
-    }
-
-    /// Renders the next message.
-    pub(crate) fn push(&mut self, frame: &Frame, message: &Message, before: Option<&Message>) {
-        let mut blocks = message.blocks(before);
-        if frame.pictures == Pictures::Told {
-            blocks = blocks.into_iter().map(described).collect();
-        }
-        self.push_blocks(frame, message.role(), &blocks);
-    }
-
-    fn push_blocks(&mut self, frame: &Frame, role: Role, blocks: &[ShownBlock<'_>]) {
-        let (start, first_block) = (self.bytes.len(), self.prints.len());
-        if !blocks.is_empty() {
-            if start > 0 || frame.follows_message {
-                self.bytes.push(b',');
-            }
-            match frame.dialect {
-                Dialect::Anthropic => self.write_anthropic(role, blocks),
-                Dialect::OpenAi => self.write_openai(role, blocks, (start, frame.calls)),
-            }
-        }
-        let end = self.bytes.len();
-        let hash = blake3::hash(self.bytes.get(start..end).unwrap_or_default()).into();
-        self.spans.push(Span { start, end, first_block, hash });
-    }
-
-    fn write_anthropic(&mut self, role: Role, blocks: &[ShownBlock<'_>]) {
-        self.bytes.extend_from_slice(b"{\"role\":\"");
-        self.bytes.extend_from_slice(role.as_str().as_bytes());
-        self.bytes.extend_from_slice(b"\",\"content\":[");
-        for (index, shown) in blocks.iter().enumerate() {
-            if index > 0 {
-                self.bytes.push(b',');
-            }
-            let start = self.bytes.len();
-            write_block(&mut self.bytes, shown.block());
-            let brace = self.bytes.len().checked_sub(1).filter(|_| shown.is_cacheable());
-            self.braces.push(brace);
-            let written = self.bytes.get(start..).unwrap_or_default();
-            self.prints.push(BlockPrint::new(role, written));
-        }
-        self.bytes.extend_from_slice(b"]}");
-    }
-
-    fn write_openai(
-        &mut self,
-        role: Role,
-        blocks: &[ShownBlock<'_>],
-        (start, calls): (usize, CallForm),
-    ) {
-        let shown = |shown: &ShownBlock<'_>| match calls {
-            CallForm::Declared => shown.block().clone(),
-            CallForm::Text => openai::text_calls::as_text(shown.block()),
-        };
-        let blocks: Vec<Block> = blocks.iter().map(shown).collect();
-        for block in &blocks {
-            let mut written = Vec::new();
-            write_block(&mut written, block);
-            self.prints.push(BlockPrint::new(role, &written));
-            self.braces.push(None);
-        }
-        let text = openai::message_json(role, &blocks);
-        if text.is_empty() {
-            self.bytes.truncate(start);
-        } else {
-            self.bytes.extend_from_slice(text.as_bytes());
-        }
-    }
-
-    /// How many blocks stand before a message.
-    pub(crate) fn blocks_before(&self, message: usize) -> usize {
-        self.spans.get(message).map_or(self.prints.len(), |span| span.first_block)
-    }
-
-    /// The last blocks of these messages that may carry a breakpoint, none
-    /// behind the first `most` blocks.
-    pub(crate) fn marks(&self, messages: &[usize], most: usize) -> Vec<BlockMark> {
-        let mark = |message: &usize| {
-            let start = self.spans.get(*message)?.first_block;
-            let end = self.blocks_before(message.saturating_add(1)).min(most);
-            let own = self.braces.get(start..end)?;
-            let at = own.iter().rposition(Option::is_some)?;
-            Some(BlockMark { brace: own.get(at).copied().flatten()?, block: start + at })
-        };
-        messages.iter().filter_map(mark).collect()
-    }
-
-    /// The request's body, with breakpoints at `marks`.
-    pub(crate) fn body(&self, frame: &Frame, marks: &[BlockMark], ttl: Option<CacheTtl>) -> Bytes {
-        let marker = ttl.map(|ttl| format!(",\"cache_control\":{}", cache_control(ttl)));
-        let marker = marker.unwrap_or_default();
-        let extra = marker.len() * marks.len();
-        let size = frame.before.len() + self.bytes.len() + frame.after.len() + extra;
-        let mut body = Vec::with_capacity(size + TAIL_BYTES);
-        body.extend_from_slice(&frame.before);
-        let mut copied = 0;
-        for place in marks.iter().map(|mark| mark.brace).filter(|_| !marker.is_empty()) {
-            body.extend_from_slice(self.bytes.get(copied..place).unwrap_or_default());
-            body.extend_from_slice(marker.as_bytes());
-            copied = place;
-        }
-        body.extend_from_slice(self.bytes.get(copied..).unwrap_or_default());
-        body.extend_from_slice(&frame.after);
-        Bytes::from(body)
-    }
-
-    /// What makes up the cache key of a request with these breakpoints.
-    pub(crate) fn fingerprint(
-        &self,
-        frame: &Frame,
-        marks: &[BlockMark],
-        ttl: Option<CacheTtl>,
-    ) -> Fingerprint {
-        Fingerprint {
-            head: frame.head.clone(),
-            blocks: self.prints.clone(),
-            starts: self.spans.iter().map(|span| span.first_block).collect(),
-            marks: marks.iter().filter(|_| ttl.is_some()).map(|mark| mark.block).collect(),
-            ttl,
-        }
-    }
-
-    /// The hash of what is rendered, head included.
-    pub(crate) fn prefix_hash(&self, frame: &Frame) -> PrefixHash {
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(&frame.before);
-        for span in &self.spans {
-            hasher.update(&span.hash);
-        }
-        PrefixHash(hasher.finalize().into())
-    }
-}
-
-/// Writes a block without a breakpoint that somebody else may have left on it.
-fn write_block(out: &mut Vec<u8>, block: &Block) {
-    let map = block.as_map();
-    let written = if map.contains_key("cache_control") {
-        let mut plain = map.clone();
-        plain.shift_remove("cache_control");
-        serde_json::to_writer(&mut *out, &plain)
-    } else {
-        serde_json::to_writer(&mut *out, map)
-    };
-    debug_assert!(written.is_ok(), "JSON values always write into memory");
 }

@@ -175,7 +175,8 @@ impl World {
 
     /// The next request: valid, and a continuation unless a break was declared.
     fn request(&mut self) {
-        let body: Value = serde_json::from_slice(&self.fold.request(None).unwrap().body).unwrap();
+        let body: Value =
+            serde_json::from_slice(&self.fold.request(None).unwrap().body.whole()).unwrap();
         let body = without_marks(body);
         assert_eq!(is_valid(&body), Ok(()));
         let declared: Option<BreakCause> = self.fold.take_break();

@@ -46,7 +46,7 @@ impl Scripted {
 
 impl Model for Scripted {
     fn call(&self, call: ModelCall) -> BoxFuture<'_, Result<ModelStream, ModelError>> {
-        self.sent.lock().unwrap().push(String::from_utf8(call.body.to_vec()).unwrap());
+        self.sent.lock().unwrap().push(String::from_utf8(call.body.whole().to_vec()).unwrap());
         let source = call.source.to_string();
         let script = match source.as_str() {
             "main" => Some(&self.main),

@@ -234,7 +234,7 @@ impl Context {
         };
         self.last_fork = Some(self.setup.clock.now());
         summing.request = Some(request);
-        let work = ContextWork::Ask { body: asked.body };
+        let work = ContextWork::Ask { body: asked.body.whole() };
         self.phase = Phase::Waiting(work, Then::Summary(Box::new(summing)));
     }
 

@@ -55,7 +55,8 @@ impl Context {
             return false;
         };
         self.last_fork = Some(self.setup.clock.now());
-        self.phase = Phase::Waiting(ContextWork::Ask { body: asked.body }, Then::Noted(through));
+        self.phase =
+            Phase::Waiting(ContextWork::Ask { body: asked.body.whole() }, Then::Noted(through));
         true
     }
 

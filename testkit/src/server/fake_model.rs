@@ -172,7 +172,7 @@ impl Telling {
 
 /// Makes the request: the answer, or why there is none.
 fn begin(shared: &Shared, call: &ModelCall) -> Result<Streamed, ModelError> {
-    let request = shared.receive("POST", MESSAGES_PATH, &headers(call), call.body.clone());
+    let request = shared.receive("POST", MESSAGES_PATH, &headers(call), call.body.whole());
     let answered = answer(shared, &request).map_err(|refusal| {
         shared.refused(&request, &refusal);
         refused(&request, &refusal)

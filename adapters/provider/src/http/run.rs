@@ -8,24 +8,21 @@ use super::answer::{Dialogue, Heard, Reader, chance, whole};
 use super::client::Transport;
 use super::failure::{Failed, is_final, tried};
 use super::patience::Patience;
-use bytes::Bytes;
+use super::response::{header_text, refused, whole_body};
 use everfold_kernel::phrase::grouped;
-use everfold_kernel::ports::{ModelCall, ModelError, ModelEvent, ModelStream};
+use everfold_kernel::ports::{ModelCall, ModelError, ModelEvent, ModelStream, RequestBody};
 use everfold_kernel::{RequestId, Timestamp};
-use everfold_wire::errors::{classify, is_spent};
 use everfold_wire::headroom;
-use everfold_wire::retry::{Failure, Retry, RetryInput, ServerWish, decide};
+use everfold_wire::retry::{Retry, RetryInput, decide};
 use futures_util::stream;
-use reqwest::Response;
-use reqwest::header::{CONTENT_TYPE, HeaderMap, LOCATION};
+use reqwest::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap};
+use reqwest::{Body, Response};
 use std::collections::VecDeque;
+use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, timeout, timeout_at};
-
-/// Most bytes of an error's body that are read.
-const ERROR_BYTES: u64 = 64 * 1024;
 
 /// How long the end of a stream is waited for once the answer is whole: read
 /// to its end, the connection serves the next request.
@@ -70,7 +67,7 @@ struct Run {
     transport: Arc<Transport>,
     dialogue: Dialogue,
     headers: HeaderMap,
-    body: Bytes,
+    body: RequestBody,
     /// How often it may be tried again: nobody waits for most of what is done in
     /// the background, and it is done later.
     retries: u32,
@@ -129,12 +126,15 @@ impl Run {
     fn send(&mut self) -> State {
         self.began.get_or_insert_with(Instant::now);
         let transport = &self.transport;
+        let parts = self.body.parts().to_vec().into_iter().map(Ok::<_, Infallible>);
         let request = transport
             .client
             .post(transport.url.clone())
             .headers(transport.headers.clone())
             .headers(self.headers.clone())
-            .body(self.body.clone());
+            // In parts, which are shared with whoever made them (E11).
+            .header(CONTENT_LENGTH, self.body.len())
+            .body(Body::wrap_stream(stream::iter(parts)));
         let patience = Patience::new(self.first_answer(), self.notice());
         State::Connect(Box::pin(request.send()), patience)
     }
@@ -204,16 +204,17 @@ impl Run {
     async fn open(&mut self, response: Response) -> Result<State, Failed> {
         let transport = Arc::clone(&self.transport);
         transport.note_reached();
-        let header = |name: &str| text(response.headers(), name);
+        let header = |name: &str| header_text(response.headers(), name);
         transport.note_headroom(headroom(header, Timestamp::now()));
         let request_id = ["request-id", "x-request-id"]
             .iter()
-            .find_map(|name| text(response.headers(), name))
+            .find_map(|name| header_text(response.headers(), name))
             .map(RequestId::from);
         if !response.status().is_success() {
             return Err(refused(response, transport.idle()).await);
         }
-        let content_type = text(response.headers(), CONTENT_TYPE.as_str()).unwrap_or_default();
+        let content_type =
+            header_text(response.headers(), CONTENT_TYPE.as_str()).unwrap_or_default();
         if content_type.starts_with("text/html") {
             return Err(Failed::told(ModelError::Refused {
                 status: response.status().as_u16(),
@@ -237,7 +238,7 @@ impl Run {
         request_id: Option<RequestId>,
     ) -> Result<State, Failed> {
         let limit = self.transport.limits.sse_event_bytes;
-        let (bytes, problem) = body(response, limit, self.transport.idle()).await;
+        let (bytes, problem) = whole_body(response, limit, self.transport.idle()).await;
         if let Some(message) = problem {
             return Err(Failed::transport(ModelError::Broken { message }));
         }
@@ -346,57 +347,6 @@ impl Run {
         self.pending.push_back(Ok(ModelEvent::Retrying { attempt, most, wait, reason }));
         self.state = State::Wait(wait);
     }
-}
-
-/// What a server said that did not answer.
-async fn refused(response: Response, idle: Duration) -> Failed {
-    let status = response.status().as_u16();
-    let headers = response.headers();
-    let wish = ServerWish {
-        should_retry: text(headers, "x-should-retry"),
-        retry_after_ms: text(headers, "retry-after-ms"),
-        retry_after: text(headers, "retry-after"),
-    };
-    let location = text(headers, LOCATION.as_str());
-    let (bytes, _) = body(response, ERROR_BYTES, idle).await;
-    let mut error = classify(status, &bytes);
-    if let (300..400, Some(to)) = (status, location) {
-        error = ModelError::Refused {
-            status,
-            message: format!("it redirects to {to}; set that as the base URL if you trust it"),
-        };
-    }
-    if let ModelError::RateLimited { retry_after, .. } = &mut error {
-        *retry_after = wish.wait(Timestamp::now());
-    }
-    Failed {
-        error,
-        failure: if is_spent(&bytes) { Failure::Spent } else { Failure::Status(status) },
-        wish,
-    }
-}
-
-fn text(headers: &HeaderMap, name: &str) -> Option<String> {
-    headers.get(name)?.to_str().ok().map(str::to_owned)
-}
-
-/// The first `limit` bytes of a body, and what kept it from being whole.
-async fn body(mut response: Response, limit: u64, idle: Duration) -> (Vec<u8>, Option<String>) {
-    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    let mut held = Vec::new();
-    let problem = loop {
-        match timeout(idle, response.chunk()).await {
-            Ok(Ok(Some(bytes))) if held.len() + bytes.len() > limit => {
-                held.extend(bytes.iter().take(limit - held.len()));
-                break format!("the answer is larger than {limit} bytes");
-            }
-            Ok(Ok(Some(bytes))) => held.extend_from_slice(&bytes),
-            Ok(Ok(None)) => return (held, None),
-            Ok(Err(error)) => break format!("the connection failed ({})", error.without_url()),
-            Err(_) => break format!("no data for {} s", idle.as_secs()),
-        }
-    };
-    (held, Some(problem))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a number of chance needs no precision")]

@@ -1,12 +1,11 @@
 //! Asking a model.
 
-use super::BoxFuture;
+use super::{BoxFuture, RequestBody};
 use crate::block::Block;
 use crate::error::{Class, Classify};
 use crate::ids::{MessageId, ModelId, RequestId};
 use crate::record::{CacheTtl, Dialect};
 use crate::usage::{QuerySource, Usage};
-use bytes::Bytes;
 use futures_core::Stream;
 use jiff::Timestamp;
 use serde_json::Value;
@@ -55,7 +54,7 @@ pub type ModelStream = Pin<Box<dyn Stream<Item = Result<ModelEvent, ModelError>>
 /// A request, ready to be sent: its bytes are made in one place (PC1).
 #[derive(Clone, Debug)]
 pub struct ModelCall {
-    pub body: Bytes,
+    pub body: RequestBody,
     /// Beta names for the header.
     pub betas: Vec<String>,
     /// Who asks; sent along as the header [`SOURCE_HEADER`].

@@ -5,9 +5,6 @@ use crate::message::{Link, Message, Piece, PieceOrigin, Showing, interrupted};
 use crate::request::{Directive, Rendered, Request};
 use everfold_kernel::{Block, BlockProvenance, RecordId, Role, Timestamp, Tokens, UserOrigin};
 
-/// JSON around the texts of a conversation is about one part in so many.
-const SYNTAX_SHARE: u64 = 4;
-
 /// The breakpoints that a fork has from its parent. It reads what stands before
 /// them, and writes nothing behind them: nobody else would read it (E3).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -81,10 +78,6 @@ impl Fold {
     fn render(&mut self) {
         if self.prelude.is_none() {
             return;
-        }
-        if self.rendered.len() == 0 {
-            let bytes = self.raw.0.saturating_mul(self.limits.bytes_per_token_text);
-            self.rendered.reserve(bytes.saturating_add(bytes / SYNTAX_SHARE));
         }
         for index in self.rendered.len()..self.messages.len() {
             let before = index.checked_sub(1).and_then(|before| self.messages.get(before));

@@ -67,7 +67,7 @@ impl Watched {
     }
 
     fn bill(&mut self, request: &Request) -> Usage {
-        let body: Value = serde_json::from_slice(&request.body).unwrap();
+        let body: Value = serde_json::from_slice(&request.body.whole()).unwrap();
         let pieces = pieces_of(&body, &|_| Tokens(PIECE)).unwrap();
         let scope = format!("{} {:?}", body["model"], request.betas);
         self.server.request(self.at(), &scope, Tokens(1_024), &pieces).unwrap()

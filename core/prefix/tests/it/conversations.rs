@@ -124,7 +124,7 @@ impl Log {
 }
 
 pub(crate) fn body_of(fold: &mut Fold) -> Value {
-    serde_json::from_slice(&fold.request(None).unwrap().body).unwrap()
+    serde_json::from_slice(&fold.request(None).unwrap().body.whole()).unwrap()
 }
 
 /// Takes every breakpoint out of a body.

@@ -12,7 +12,7 @@ fn pc1_the_golden_bytes_of_a_tool_turn() {
     log.attachment("today").user("read a and b").calls(&["a", "b"]);
     log.result("a", "one").result("b", "two").attachment("note");
     let request = log.fold().request(None).unwrap();
-    insta::assert_snapshot!(String::from_utf8_lossy(&request.body));
+    insta::assert_snapshot!(String::from_utf8_lossy(&request.body.whole()));
 }
 
 #[test]
@@ -98,13 +98,13 @@ fn a_fork_is_the_same_request_and_a_directive() {
     log.user("go").calls(&["a"]);
     let mut fold = log.fold();
     let fork = fold.request(Some(Directive("sum up"))).unwrap();
-    let fork: Value = serde_json::from_slice(&fork.body).unwrap();
+    let fork: Value = serde_json::from_slice(&fork.body.whole()).unwrap();
     let last = fork["messages"].as_array().unwrap().last().unwrap();
     assert_eq!(last["content"][0]["tool_use_id"], "a");
     assert_eq!(last["content"][1]["text"], "sum up");
     log.result("a", "one");
     let after = log.fold().request(Some(Directive("sum up"))).unwrap();
-    let after: Value = serde_json::from_slice(&after.body).unwrap();
+    let after: Value = serde_json::from_slice(&after.body.whole()).unwrap();
     assert_eq!(after["messages"][2]["content"][1]["text"], "sum up");
     assert_eq!(
         body_of(&mut fold)["messages"].as_array().unwrap().len(),
@@ -189,7 +189,8 @@ fn l2_4_what_the_server_is_asked_to_clear_stands_in_the_head() {
     let prelude = Prelude { system: vec![], tools: vec![json!({"name": "a"})], params };
     let mut log = Log::default();
     log.entry(Entry::Decision(Decision::Prelude(Box::new(prelude)))).user("go");
-    let body = String::from_utf8_lossy(&log.fold().request(None).unwrap().body).into_owned();
+    let body =
+        String::from_utf8_lossy(&log.fold().request(None).unwrap().body.whole()).into_owned();
     let head = r#""output_config":{"effort":"low"},"context_management":{"edits":[]},"tools":"#;
     assert!(body.contains(head), "{body}");
 }

@@ -108,7 +108,7 @@ proptest! {
         let mut fold = log.fold();
         let parent = without_marks(body_of(&mut fold));
         let fork = fold.request(Some(Directive("look back"))).unwrap();
-        let fork: Value = serde_json::from_slice(&fork.body).unwrap();
+        let fork: Value = serde_json::from_slice(&fork.body.whole()).unwrap();
         prop_assert_eq!(is_valid(&fork), Ok(()));
         prop_assert!(ends_with_user(&fork));
         prop_assert!(is_prefix(&parent, &without_marks(fork)));
@@ -120,7 +120,7 @@ proptest! {
         log.user("start");
         for (number, round) in rounds.iter().enumerate() {
             write(&mut log, round, number);
-            let body = log.fold().request(None).unwrap().body;
+            let body = log.fold().request(None).unwrap().body.whole();
             let marks = String::from_utf8_lossy(&body).matches("\"cache_control\"").count();
             prop_assert!((3..=4).contains(&marks), "{marks}");
         }

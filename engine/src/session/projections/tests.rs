@@ -227,7 +227,7 @@ proptest! {
             // What went out of view before a boundary is not read again.
             seen: _,
         } = &lived.state;
-        let bytes = |fold: &Fold| fold.clone().request(None).map(|request| request.body.to_vec());
+        let bytes = |fold: &Fold| fold.clone().request(None).map(|request| request.body.whole());
         prop_assert_eq!(bytes(fold), bytes(&anew.fold));
         prop_assert_eq!(ledger, &anew.ledger);
         prop_assert_eq!(shown(&lived.state), shown(&anew));

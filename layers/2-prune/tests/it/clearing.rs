@@ -137,7 +137,7 @@ fn l2_3_over_twenty_live_results_all_but_five_are_edited_out_of_the_cache() {
     let edits = touched(&log.run().unwrap());
     assert_eq!((edits.len(), edits[0].as_str(), edits[15].as_str()), (16, "t0", "t15"));
     assert_eq!(log.shown(), before, "our messages are not touched");
-    let body = log.fold().request(None).unwrap().body;
+    let body = log.fold().request(None).unwrap().body.whole();
     let body: serde_json::Value = serde_json::from_slice(&body).unwrap();
     let last = body["messages"].as_array().unwrap().last().unwrap();
     let block = last["content"].as_array().unwrap().last().unwrap();

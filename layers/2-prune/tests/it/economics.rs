@@ -16,7 +16,7 @@ struct Bill {
 
 impl Bill {
     fn request(&mut self, log: &Log) -> Usage {
-        let body = log.fold().request(None).unwrap().body;
+        let body = log.fold().request(None).unwrap().body.whole();
         let body: Value = serde_json::from_slice(&body).unwrap();
         let count = |block: &Value| {
             estimate_block(&Block::from_value(block.clone()).unwrap(), &Limits::default())

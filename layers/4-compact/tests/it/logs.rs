@@ -173,7 +173,7 @@ pub(crate) fn texts(fold: &Fold) -> Vec<String> {
 
 /// The body of the next request.
 pub(crate) fn body(fold: &mut Fold) -> Value {
-    serde_json::from_slice(&fold.request(None).unwrap().body).unwrap()
+    serde_json::from_slice(&fold.request(None).unwrap().body.whole()).unwrap()
 }
 
 pub(crate) fn thinking() -> Block {
