@@ -2,7 +2,6 @@
 
 mod date_notice;
 pub mod driver;
-pub mod history;
 mod joins;
 pub mod mentions;
 pub mod model_call;

@@ -49,17 +49,6 @@ pub fn rewound(session: &SessionId, leaf: &RecordId) -> String {
     .to_string()
 }
 
-/// A line that says in which form stored tool results were shown.
-#[must_use]
-pub fn content_replacement(session: &SessionId, shown: &[(ToolUseId, String)]) -> String {
-    let replacements: Vec<Value> = shown
-        .iter()
-        .map(|(id, text)| json!({"kind": "tool-result", "toolUseId": id, "replacement": text}))
-        .collect();
-    json!({"type": "content-replacement", "sessionId": session, "replacements": replacements})
-        .to_string()
-}
-
 /// How a session was named. Lists look at the two ends of a file, so that its
 /// names are written again behind every boundary (L4.5).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -286,9 +275,9 @@ mod tests {
     fn l1_5_replacements_come_back() {
         let shown = vec![(ToolUseId::new("t1"), "short".to_owned())];
         let mut notes = Sidelines::default();
-        let line = content_replacement(&SessionId::new("s"), &shown);
-        notes.note(&serde_json::from_str(&line).unwrap());
-        notes.note(&serde_json::json!({"type": "content-replacement", "agentId": "a",
+        notes.note(&json!({"type": "content-replacement", "sessionId": "s",
+            "replacements": [{"kind": "tool-result", "toolUseId": "t1", "replacement": "short"}]}));
+        notes.note(&json!({"type": "content-replacement", "agentId": "a",
             "replacements": [{"toolUseId": "t2", "replacement": "x"}]}));
         assert_eq!(notes.into_replacements(), shown);
     }

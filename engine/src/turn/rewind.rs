@@ -65,20 +65,6 @@ pub async fn rewind_points(session: &Session) -> Result<Vec<Point>, Error> {
     Ok(found)
 }
 
-/// One point, with what would happen to each file. None where there is no
-/// such point in this conversation.
-///
-/// # Errors
-/// If the log cannot be read.
-pub async fn rewind_preview(session: &Session, point: &RecordId) -> Result<Option<Point>, Error> {
-    let Some(leaf) = &session.log.last else { return Ok(None) };
-    let trace = trace(session).await?;
-    let found = (1..).zip(trace.stops(leaf)).find(|(_, stop)| stop.id == *point);
-    let Some((number, stop)) = found else { return Ok(None) };
-    let files = points::Looks::new(session).since(&trace, stop).await;
-    Ok(Some(Point::of(number, stop, files, &session.config.limits)))
-}
-
 /// Why one cannot go back.
 #[derive(Debug, thiserror::Error)]
 pub enum RewindError {

@@ -7,13 +7,11 @@ use everfold_engine::session::prelude;
 use everfold_engine::session::status;
 use everfold_engine::setups::preferences;
 use everfold_engine::setups::preferences::ThinkingWish;
-use everfold_engine::turn::history;
 use everfold_engine::window::compaction;
 use everfold_engine::window::compaction::Compaction;
 use everfold_kernel::settings::PermissionMode;
 use everfold_testkit::{FakeModel, Received, Reply, Scenario, ServerRules, oracle};
 use serde_json::json;
-use std::fmt::Write as _;
 use tokio_util::sync::CancellationToken;
 
 fn place() -> Place {
@@ -121,28 +119,4 @@ async fn q9_q14_the_mode_changes_while_a_turn_runs_and_the_status_is_seen() {
     assert_eq!(status.used, session.fold().count());
     assert!(status.hit_rate.is_some(), "{status:?}");
     assert_eq!((status.model, status.window), (session.model().clone(), session.window()));
-}
-
-#[tokio::test]
-async fn q4_q9_the_whole_conversation_is_read_in_pages_across_boundaries() {
-    let place = place();
-    let mut session = place.agent().await.start();
-    say_ok(&mut session, &format!("first {}", "some words of weight. ".repeat(300))).await;
-    say_ok(&mut session, "a word to follow").await;
-    let cancel = CancellationToken::new();
-    compaction::compact(&mut session, Compaction::by_hand(None), &cancel).await.unwrap();
-    say_ok(&mut session, "third").await;
-    let (session, _) = place.agent().await.resume(session.id().clone()).await.unwrap();
-    let history = history::history(&session).await.unwrap();
-    let mut seen = String::new();
-    for start in (0..history.len()).step_by(3) {
-        for record in history::history_page(&session, &history, start..start + 3).await.unwrap() {
-            writeln!(seen, "{:?}", record.entry).unwrap();
-        }
-    }
-    let places: Vec<usize> = ["first some", "a word to follow", "Boundary", "third"]
-        .iter()
-        .map(|it| seen.find(it).unwrap())
-        .collect();
-    assert!(places.is_sorted(), "{places:?}");
 }
