@@ -175,15 +175,17 @@ pub(crate) struct Named {
 /// `everfold memory add`.
 #[derive(Debug, Args)]
 pub(crate) struct AddArgs {
-    /// A short name; the file is named after it
+    /// What to remember; by default it is read from a pipe, or written in your editor
+    pub(crate) text: Option<String>,
+    /// A short name, which the file is named after; by default its first words
     #[arg(long)]
-    pub(crate) name: String,
-    /// One specific sentence: it is what recall reads
+    pub(crate) name: Option<String>,
+    /// One specific sentence, which recall reads; by default its first line
     #[arg(long)]
-    pub(crate) description: String,
-    /// What it is about
+    pub(crate) description: Option<String>,
+    /// What it is about; by default its words decide
     #[arg(long = "type", value_enum)]
-    pub(crate) kind: Kind,
+    pub(crate) kind: Option<Kind>,
     /// This project, its team, or global; by default what is about you is global
     #[arg(long, value_enum)]
     pub(crate) scope: Option<Tier>,

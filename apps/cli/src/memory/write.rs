@@ -11,39 +11,40 @@ use everfold_kernel::ports::{
 };
 use everfold_kernel::{RecordId, Testimony};
 use everfold_memory_file::{MemoryDraft, MemoryType};
+use everfold_memory_judge::wish;
 use everfold_memory_service::edit::{self, EditFault};
 use everfold_memory_store::{EntryId, TopicPath};
 use serde_json::json;
 
 impl Bench<'_> {
     pub(super) fn add(&self, args: &AddArgs) -> Result<()> {
-        let kind = MemoryType::from(args.kind);
         for (flag, value) in [("--name", &args.name), ("--description", &args.description)] {
-            if value.trim().is_empty() {
+            if value.as_ref().is_some_and(|value| value.trim().is_empty()) {
                 return Err(Usage::new(format!("{flag} is empty"), "give it some text").into());
             }
         }
-        let piped = editor::piped()?;
-        let edited = match &piped {
-            Some(_) => None,
-            None => Some(editor::edit("", &self.env.variables, self.presenter)?),
-        };
-        let typed = edited.as_ref().map(|edited| edited.text.clone());
-        let body = piped.or(typed).unwrap_or_default();
-        let done = self.add_text(args, kind, &body);
-        match (done, edited) {
-            (Err(error), Some(edited)) => Err(edited.keep(error)),
-            (done, _) => done,
+        if let Some(text) = &args.text {
+            return self.add_text(args, text);
         }
+        if let Some(piped) = editor::piped()? {
+            return self.add_text(args, &piped);
+        }
+        let edited = editor::edit("", &self.env.variables, self.presenter)?;
+        self.add_text(args, &edited.text).map_err(|error| edited.keep(error))
     }
 
-    fn add_text(&self, args: &AddArgs, kind: MemoryType, body: &str) -> Result<()> {
-        if body.trim().is_empty() {
-            let hint = "pipe its text in, such as `echo … | everfold memory add …`";
+    fn add_text(&self, args: &AddArgs, body: &str) -> Result<()> {
+        let Some(stated) = wish::stated(body, RecordId::from("")) else {
+            let hint = "give it, such as `everfold memory add \"we deploy on Tuesdays\"`";
             return Err(Usage::new("the memory has no text", hint).into());
-        }
-        let draft =
-            MemoryDraft { name: args.name.trim(), description: &args.description, kind, body };
+        };
+        let kind = args.kind.map_or(stated.kind, MemoryType::from);
+        let draft = MemoryDraft {
+            name: args.name.as_deref().unwrap_or(&stated.name).trim(),
+            description: args.description.as_deref().unwrap_or(&stated.description),
+            kind,
+            body: &stated.body,
+        };
         let scope = args.scope.map(Tier::port);
         if args.scope == Some(Tier::Team) {
             self.open(Tier::Team)?;
