@@ -75,7 +75,7 @@ async fn answer(
         };
         if let Wanted::Command(line) = slash::wanted(&cx, &prompt.text)? {
             match slash::run(&mut cx, line).await? {
-                Done::Said(text) => return said(agent, talk, cx, text).await,
+                Done::Said(text) => return Box::pin(said(agent, talk, cx, text)).await,
                 Done::Turn(words) => prompt = Waiting { text: words, pasted: Vec::new() },
             }
         }

@@ -13,7 +13,7 @@ pub(crate) async fn run(env: &ProcessEnv, args: &WebArgs, presenter: &Presenter)
     let memories = setup::builder(env, &Choices::default())?.memory_dirs()?;
     let places = agents::places(&agent, env);
     let access = if args.read_only { PageAccess::ReadOnly } else { PageAccess::Full };
-    let page = listen(PageSources { agent, memories, places }, access, args.port).await?;
+    let page = Box::pin(listen(PageSources { agent, memories, places }, access, args.port)).await?;
     presenter.line(&page.url())?;
     presenter.note(
         TextStyle::Dim,

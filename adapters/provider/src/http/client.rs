@@ -166,7 +166,7 @@ fn is_near(url: &Url) -> bool {
         Some(IpAddr::V6(ip)) => {
             ip.is_loopback() || ip.is_unique_local() || ip.is_unicast_link_local()
         }
-        None => !host.contains('.') || host.ends_with(".local"),
+        None => host.rsplit_once('.').is_none_or(|(_, last)| last == "local"),
     }
 }
 
