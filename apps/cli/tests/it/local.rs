@@ -367,9 +367,8 @@ fn stored(desk: &Desk) -> Vec<String> {
 
 #[test]
 fn q18_a_weak_model_dreams_by_telling_pairs() {
-    let (desk, told) = dreamt(|pair| match pair.contains("freeze") {
-        true => r#"{"fact":"different"}"#,
-        false => r#"{"fact":"same"}"#,
+    let (desk, told) = dreamt(|pair| {
+        if pair.contains("freeze") { r#"{"fact":"different"}"# } else { r#"{"fact":"same"}"# }
     });
     assert_eq!(told["dreamer"], "weak model", "{told}");
     let requests = desk.server().requests_of("dream");

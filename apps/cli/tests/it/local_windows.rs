@@ -31,10 +31,10 @@ fn answer(request: &Received, summary: Summary) -> Reply {
         Summary::Form => {
             let form = json!({"goal": "Keep a protocol.", "facts": ["pumps run"], "done": [],
                 "problems": [], "open": []});
-            Reply::text(&form.to_string())
+            Reply::text(form.to_string())
         }
         Summary::Nonsense => Reply::text("OK"),
-        Summary::TooLong => Reply::text(&"pump ".repeat(400)),
+        Summary::TooLong => Reply::text("pump ".repeat(400)),
     }
 }
 
@@ -47,7 +47,12 @@ fn told(window: u64, bytes_per_token: f64, summary: Summary) {
     };
     let server = TestServer::with_handler(rules, move |request| answer(request, summary));
     let desk = Desk { files: TempHome::new().unwrap(), server: Some(server.unwrap()) };
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a size")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_precision_loss,
+        clippy::cast_sign_loss,
+        reason = "a size"
+    )]
     let bytes = (window as f64 * bytes_per_token / 4.0) as usize;
     for turn in 0..12 {
         let fact = LASTING.get(turn).map_or("Nothing new.", |(fact, _)| fact);

@@ -78,8 +78,9 @@ impl Stage {
                 let agent = builder().only_looking().build().await.unwrap();
                 let memories = builder().memory_dirs().unwrap();
                 let places = SessionPlaces::of(agent.home().root(), Some(&home), &BTreeMap::new());
-                let page =
-                    listen(PageSources { agent, memories, places }, access, 0).await.unwrap();
+                let page = Box::pin(listen(PageSources { agent, memories, places }, access, 0))
+                    .await
+                    .unwrap();
                 tell.send(page.url()).unwrap();
                 // It ends with the process of the tests.
                 page.run().await.unwrap();

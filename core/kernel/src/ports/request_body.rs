@@ -117,7 +117,9 @@ mod tests {
 
     fn body(parts: &[&'static str]) -> RequestBody {
         let mut body = RequestBody::default();
-        parts.iter().for_each(|part| body.push(*part));
+        for part in parts {
+            body.push(*part);
+        }
         body
     }
 
