@@ -10,6 +10,7 @@
 
 mod glob;
 mod grep;
+mod ignored;
 mod references;
 mod transcripts;
 mod tree;

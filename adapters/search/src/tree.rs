@@ -1,5 +1,6 @@
 //! Walking a tree, with ignore files honoured.
 
+use crate::ignored::Ignored;
 use everfold_kernel::ports::{BarredFiles, PathGuard, SearchError};
 use ignore::{DirEntry, Walk, WalkBuilder};
 use std::path::{Path, PathBuf};
@@ -54,15 +55,15 @@ pub(crate) enum Found {
 
 /// The regular files below a directory, in the order of their paths.
 pub(crate) fn files<'a>(root: &Path, stop: &'a Stop) -> impl Iterator<Item = Found> + 'a {
+    let ignored = Ignored::new(root);
     let mut builder = WalkBuilder::new(root);
-    builder
-        .hidden(false)
-        .require_git(false)
-        .follow_links(false)
-        .sort_by_file_name(Ord::cmp)
-        .filter_entry(|entry| {
-            entry.depth() == 0 || !PRIVATE.iter().any(|name| entry.file_name() == *name)
-        });
+    builder.standard_filters(false).follow_links(false).sort_by_file_name(Ord::cmp).filter_entry(
+        move |entry| {
+            let is_dir = entry.file_type().is_some_and(|kind| kind.is_dir());
+            let is_private = || PRIVATE.iter().any(|name| entry.file_name() == *name);
+            entry.depth() == 0 || !(is_private() || ignored.has(entry.path(), is_dir))
+        },
+    );
     let walk: Walk = builder.build();
     walk.take_while(|_| !stop.is_set()).filter_map(|step| match step {
         Ok(entry) if is_file(&entry) => Some(Found::File(entry)),

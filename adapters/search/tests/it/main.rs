@@ -9,6 +9,7 @@
 
 mod glob;
 mod grep;
+mod ignored;
 mod missing;
 
 use std::path::{Path, PathBuf};
