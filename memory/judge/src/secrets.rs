@@ -10,11 +10,15 @@
 //! imports go through here too.
 
 mod blocks;
+mod clause;
+mod codes;
 mod columns;
 mod encoded;
 mod issued;
 mod keywords;
 mod known;
+mod logins;
+mod names;
 mod near;
 mod pieces;
 mod plain;

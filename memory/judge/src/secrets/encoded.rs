@@ -13,8 +13,9 @@ pub(super) fn keys(text: &str) -> Vec<Range<usize>> {
         let at = start..start + word.len();
         start = at.end + 1;
         if LENGTHS.contains(&word.len())
-            && word.iter().any(u8::is_ascii_lowercase)
-            && word.iter().any(u8::is_ascii_uppercase)
+            && (word.iter().all(u8::is_ascii_hexdigit)
+                || word.iter().any(u8::is_ascii_lowercase)
+                    && word.iter().any(u8::is_ascii_uppercase))
             && text.get(at.clone()).is_some_and(is_key)
         {
             found.push(at);
@@ -24,10 +25,24 @@ pub(super) fn keys(text: &str) -> Vec<Range<usize>> {
 }
 
 fn is_key(word: &str) -> bool {
-    decoded(word).and_then(|bytes| String::from_utf8(bytes).ok()).is_some_and(|inner| {
-        inner.chars().all(|c| !c.is_control() || c.is_whitespace())
-            && !super::spans(&inner).is_empty()
-    })
+    unhexed(word)
+        .or_else(|| decoded(word))
+        .and_then(|bytes| String::from_utf8(bytes).ok())
+        .is_some_and(|inner| {
+            inner.chars().all(|c| !c.is_control() || c.is_whitespace())
+                && !super::spans(&inner).is_empty()
+        })
+}
+
+/// The bytes of a word of hexadecimal digits; what is no text stays a number.
+fn unhexed(word: &str) -> Option<Vec<u8>> {
+    let digit = |b: u8| char::from(b).to_digit(16).and_then(|d| u8::try_from(d).ok());
+    let pairs = word.as_bytes().chunks_exact(2);
+    if !pairs.remainder().is_empty() {
+        return None;
+    }
+    let byte = |pair: &[u8]| Some(digit(*pair.first()?)? << 4 | digit(*pair.last()?)?);
+    pairs.map(|pair| byte(pair).filter(u8::is_ascii)).collect()
 }
 
 fn is_sign(byte: u8) -> bool {

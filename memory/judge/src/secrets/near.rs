@@ -2,7 +2,7 @@
 //! sentence, a table, a tag, a call. What joins them varies without end; what a
 //! password looks like does not.
 
-use super::proof::is_technical;
+use super::names::is_technical;
 use super::shape::{is_made_up, is_marked, is_name_of_code, is_scrambled, is_tangled};
 use super::stand_in::{is_placeholder, is_reference};
 use regex::Regex;
@@ -136,7 +136,7 @@ pub(super) const LOGINS: &[&str] = &[
 static NAME: LazyLock<Option<Regex>> = LazyLock::new(|| one_of(NAMES));
 static LOGIN: LazyLock<Option<Regex>> = LazyLock::new(|| one_of(LOGINS));
 
-fn one_of(words: &[&str]) -> Option<Regex> {
+pub(super) fn one_of(words: &[&str]) -> Option<Regex> {
     let words: Vec<String> = words.iter().map(|word| regex::escape(word)).collect();
     Regex::new(&format!("(?i){}", words.join("|"))).ok()
 }
@@ -171,6 +171,11 @@ fn around(
     let mut found: Vec<Range<usize>> = Vec::new();
     let mut done = 0;
     for hit in name.find_iter(text) {
+        // `1Password` is where one is kept.
+        if text.get(..hit.start()).is_some_and(|head| head.ends_with("1P") || head.ends_with("1p"))
+        {
+            continue;
+        }
         // A line of a megabyte is not looked through for each name in it.
         let head = text.floor_char_boundary(hit.start().saturating_sub(LONGEST_HEAD_BYTES));
         let newline = text.get(head..hit.start()).and_then(|head| head.rfind('\n'));
@@ -283,6 +288,14 @@ fn words(text: &str) -> impl Iterator<Item = Range<usize>> {
             };
             start_of(part)..start_of(part) + part.len()
         })
+    })
+}
+
+/// `[secret: a PIN]`: what stands for one says what it was.
+pub(super) fn is_in_mark(text: &str, at: usize) -> bool {
+    let head = text.get(text.floor_char_boundary(at.saturating_sub(64))..at).unwrap_or_default();
+    head.rfind('[').and_then(|open| head.get(open..)).is_some_and(|inner| {
+        inner.starts_with("[secret: ") && inner.len() <= 64 && !inner.contains(']')
     })
 }
 

@@ -80,9 +80,9 @@ const NOUNS: &str = r"(?:pass(?:word|wd|[_ -]?phrase|code)|passwort|kennwort|pwd
 /// Names that mean something else as often.
 const SHORT: &str = r"(?:(?:\b|_)(?:pass|pw|psw|psk)|(?-i:[a-z]P(?:ass|w))|\bclave)";
 /// Whose it is: "… for the staging box".
-const OWNER: &str = r"(?:[ \t]+(?:for|of|at|on|to|in|from|für|der|des|vom|von|zum|zur|am|im|auf|bei|pour|de|du|d'|del|della|dello|di|al|alla|do|da|para|van|voor|op|till?|hos|för|av|på|od|ke|k|для|от|к|на|untuk|của|cho)\b[^\n:=?!.,;]{1,50}?)?";
+const OWNER: &str = r"(?:[ \t]+(?:for|of|at|on|to|in|from|für|fürs|beim|ins|der|des|vom|von|zum|zur|am|im|auf|bei|pour|de|du|d'|del|della|dello|di|al|alla|do|da|para|van|voor|op|till?|hos|för|av|på|od|ke|k|для|от|к|на|untuk|của|cho)\b[^\n:=?!.,;]{1,50}?)?";
 /// Whose it is, in one word: "mot de passe admin", "the password everywhere".
-const OF: &str = r"(?:[ \t]+(?:admin\w*|root|user|everywhere|again|there|here|wifi|администратора|сервера|базы|пользователя))?";
+const OF: &str = r"(?:[ \t]+(?:nov[aáoé]|nuov[ao]|nueva|nouveau|provisoire|provisional|provvisoria|temporal|temporária|temporanea|atual|attuale|actual|nowe|nové|новый|временный|admin\w*|root|user|everywhere|again|there|here|wifi|администратора|сервера|базы|пользователя))?";
 /// What gives it a value.
 const SIGN: &str = r"[ \t]*(?:=>|:=|->|→|<-|={1,3}|:{1,2}|：)[ \t]*|[ \t]+[—–][ \t]+";
 const VERB: &str = r"[ \t]+(?:is|was|are|ist|war|bleibt|lautet|est|sera|es|era|é|è|e|este|är|er|je|jest|brzmi|luidt|lyder|е|это|là|adalah)(?:[ \t]+(?:now|still|currently|just|simply|jetzt|noch|ahora|toujours|maintenant|ora|agora))?[ \t]*:?[ \t]+|['’]s[ \t]+|[ \t]*(?:は|是|为|為|은|는|이)[ \t]*";
@@ -219,7 +219,7 @@ fn stands(value: &Value<'_>, way: Way, lead: &str) -> bool {
         && !(bare && is_identifier(word))
         && word.is_ascii()
         && is_no_wording(word)
-        && !(way == Way::Verb && is_said_of(word, lead))
+        && !((way == Way::Verb || lead.contains("ifre")) && is_said_of(word, lead))
 }
 
 /// `geändert`, `ingesteld`, `nieprawidłowe`: what a sentence says of one, by
@@ -229,7 +229,8 @@ fn is_said_of(word: &str, lead: &str) -> bool {
         ert elt ndet igt rat eld erd igd ingd egd baar lijk lig isch ecte ecta ecto oria orio \
         ive ous ful less ary ient ant";
     const SLAVIC: &str = "has hes loz ges";
-    const SLAVIC_ENDS: &str = "ne te le we ke";
+    const SLAVIC_ENDS: &str = "ne te le we ke la lo li na no ni en an";
+    const TURKIC_ENDS: &str = "da de ta te dan den";
     const ROMANCE: &str = "contr senha clave parol \u{e8} \u{e9} es este";
     const ROMANCE_ENDS: &str = "ada ido ado ida ata ato uta uto encia ancia ncia";
     let lower = lead.to_lowercase();
@@ -238,6 +239,7 @@ fn is_said_of(word: &str, lead: &str) -> bool {
         ends.split_ascii_whitespace().any(|end| word.len() > end.len() + 3 && word.ends_with(end))
     };
     ends(ENDS)
+        || starts("ifre") && ends(TURKIC_ENDS)
         || starts(SLAVIC) && ends(SLAVIC_ENDS)
         || ROMANCE.split_ascii_whitespace().any(|mark| {
             lower.starts_with(mark) || lower.split_whitespace().next_back() == Some(mark)
@@ -290,7 +292,7 @@ pub(super) fn is_ordinary(part: &str) -> bool {
 fn ends_clause(rest: &str, way: Way) -> bool {
     const ON: &str = "\
         and but for so as on in at und aber für auf et pour sur y e en og och och för på i и для \
-        by until since before after too btw now ok thanks works again";
+        by until since before after too btw now ok thanks works again everywhere overall there here";
     let next = rest.trim_start();
     let first: String = next.chars().take_while(|c| c.is_alphanumeric()).collect();
     first.is_empty()

@@ -5,6 +5,8 @@
 //! let through, and so is whatever stands for a secret without being one.
 
 use super::encoded::decoded;
+use super::logins;
+use super::names::{is_numbered, is_snake_case, is_technical, is_word};
 use super::plain;
 use super::shape::{is_made_up, is_tangled, is_tangled_in_place};
 use super::stand_in::{is_for_everybody, is_placeholder, is_reference};
@@ -25,6 +27,8 @@ pub(super) enum Proof {
     Mixed,
     /// The form tells the place of a password, which has the looks of one.
     Shaped,
+    /// The form tells the place of a password, which has a word and digits.
+    Worded,
     /// The form tells the place of a password so surely that any word is one
     /// that is not about passwords.
     Chosen,
@@ -56,6 +60,7 @@ impl Proof {
                 | Self::Spot
                 | Self::Mixed
                 | Self::Shaped
+                | Self::Worded
                 | Self::Chosen
                 | Self::Basic
         )
@@ -83,6 +88,7 @@ impl Proof {
                     && !is_reference(hit)
                     && (is_made_up(hit) || is_tangled_in_place(hit) || is_passphrase(hit))
             }
+            Self::Worded => logins::is_chosen(hit) || is_tangled_in_place(hit),
             Self::Chosen => {
                 let word = hit.trim_matches(|c: char| !c.is_alphanumeric());
                 let is_plain = word.chars().all(|c| c.is_alphabetic() || " _-.".contains(c));
@@ -98,7 +104,10 @@ impl Proof {
     /// For what follows the pattern.
     pub(super) fn holds_for(self, text: &str, lead: Range<usize>, value: &Value<'_>) -> bool {
         let word = value.text;
-        if is_placeholder(word) || is_reference(word) || is_counted(word, value.rest) {
+        let is_command = word.contains(' ')
+            && text.get(..value.at.start).is_some_and(|head| head.ends_with("=`"));
+        if is_command || is_placeholder(word) || is_reference(word) || is_counted(word, value.rest)
+        {
             return false;
         }
         let chars = word.chars().count();
@@ -107,13 +116,17 @@ impl Proof {
                 chars >= 3
                     && (word == "secret" || !is_stock_word(word))
                     && !word.starts_with('-')
-                    && !(word.starts_with('/') && word.contains(':'))
+                    && !is_switch(word)
             }
             Self::Named => chars >= 4 && (is_password(value) || plain::fits(text, &lead, value)),
             Self::Entered => chars >= 4 && (is_password(value) || plain::is_choice(word)),
             Self::Loose | Self::LooseToken if is_pair(word) => false,
             Self::Loose => {
-                chars >= 6 && is_mixed(word) && !is_technical(word) && !is_snake_case(word)
+                chars >= 6
+                    && is_mixed(word)
+                    && !is_technical(word)
+                    && !is_snake_case(word)
+                    && !is_numbered(word)
                     || is_tangled_in_place(word)
                     || is_passphrase(word)
             }
@@ -133,10 +146,17 @@ impl Proof {
             | Self::Spot
             | Self::Mixed
             | Self::Shaped
+            | Self::Worded
             | Self::Chosen
             | Self::Basic => true,
         }
     }
+}
+
+/// `/user:mia`, `/domain`.
+fn is_switch(word: &str) -> bool {
+    word.strip_prefix('/')
+        .is_some_and(|own| own.contains(':') || own.bytes().all(|b| b.is_ascii_alphabetic()))
 }
 
 /// `8080/path`: of an address with a port.
@@ -215,6 +235,10 @@ fn is_password(value: &Value<'_>) -> bool {
     if word.starts_with(|c| c >= '\u{2e80}') {
         return false;
     }
+    // Of a script without capitals: 'in the safe', in Thai or Hebrew.
+    if word.starts_with(|c| c >= '\u{590}') && !word.contains(|c: char| c.is_ascii_alphanumeric()) {
+        return false;
+    }
     let letters = word.chars().filter(|c| c.is_alphabetic()).count();
     let digits = word.chars().filter(char::is_ascii_digit).count();
     let symbols = word.chars().any(|c| !c.is_alphanumeric() && !"-_./:,()'’|?[]{}…–".contains(c));
@@ -264,70 +288,14 @@ fn is_mixed(word: &str) -> bool {
     word.chars().any(char::is_alphabetic) && has_digit(word) && !word.contains(char::is_whitespace)
 }
 
-/// `argon2id`, `sha256-hashed`, `v1.2.3`, `OPS-1234`, `2026-03-05`, `utf8mb4`.
-pub(super) fn is_technical(word: &str) -> bool {
-    const NAMES: &str = "\
-        argon argonid argoni bcrypt scrypt pbkdf sha md aes rsa hmac utf utfmb base oauth x \
-        tls ssl v http pkcs ed blake blakeb blakes fa ks s ec ipv uint int float u i f str \
-        varchar es rs hs ps p level step version part field col column page line section \
-        chapter option phase day week q h n k m vault rfc issue pr ticket uintarray aesgcm \
-        aescbc hsm pgp ln ian ay saml openid secp secpr secpk curve chacha poly chachapoly \
-        xchachapoly iso nist soc cve cwe din crc ntlmv ntlm scramsha password shasum mdsum bsum st nd rd th";
-    let mut parts =
-        word.split(['-', '_', '/', '.', '+', '(', ')', ',']).filter(|part| !part.is_empty());
-    let name: String = parts
-        .next()
-        .unwrap_or_default()
-        .chars()
-        .filter(|c| c.is_alphabetic())
-        .collect::<String>()
-        .to_lowercase();
-    let short_rest = parts.clone().all(|part| {
-        part.chars().all(char::is_alphabetic) || part.len() <= 4 && is_all_digits(part)
-    });
-    let is_name = (NAMES.split_ascii_whitespace().any(|technical| technical == name)
-        && name != "password"
-        || word.eq_ignore_ascii_case("1password"))
-        && short_rest;
-    let is_ticket = word.split_once('-').is_some_and(|(project, number)| {
-        project.len() >= 2
-            && project.bytes().all(|b| b.is_ascii_uppercase())
-            && number.len() <= 6
-            && is_all_digits(number)
-    });
-    let is_numbers =
-        word.trim_start_matches('v').split(['.', '-', '/', ':', ',', 'T', '_']).all(is_all_digits)
-            && word.contains(['.', '-', '/', ':', ',']);
-    is_name || is_ticket || is_numbers || is_version(word)
-}
-
-fn is_version(word: &str) -> bool {
-    let mut parts = word.trim_start_matches(['v', '^', '~', '=', '>', '<']).split('.');
-    parts.next().is_some_and(is_all_digits) && parts.next().is_some_and(is_all_digits)
-}
-
-/// `id_user2`, `#login-password2`.
-fn is_snake_case(word: &str) -> bool {
-    let selector = word.strip_prefix('#').filter(|name| name.contains('-'));
-    let (name, sign) = selector.map_or((word, '_'), |name| (name, '-'));
-    name.contains(sign) && name.split(sign).all(|part| part.len() <= 14 && is_word(part))
-}
-
-/// `replica`, `east1`, `db12`.
-fn is_word(part: &str) -> bool {
-    let letters = part.trim_end_matches(|c: char| c.is_ascii_digit());
-    part.len() <= 14
-        && part.len() - letters.len() <= 2
-        && !letters.is_empty()
-        && letters.bytes().all(|b| b.is_ascii_lowercase())
-}
-
 /// Letters and digits mixed as no word mixes them.
 fn is_token(word: &str, least_bits: f64) -> bool {
     let is_wordy = word.split(['-', '_', '/', '.', ':', ',']).all(|part| {
         is_word(part)
             || part.chars().all(char::is_alphabetic)
             || part.len() <= 4 && is_all_digits(part)
+            // `default-token-x7k2p`: how a cluster calls things.
+            || part.len() == 5 && word.matches('-').count() >= 2 && is_lower_name(part)
     });
     let has_signs = word.chars().all(|c| c.is_ascii_graphic());
     let is_jumbled = word.len() >= 20
@@ -344,12 +312,20 @@ fn is_other_token(text: &str, lead: &Range<usize>) -> bool {
     const KINDS: &str = "\
         page next continuation sync cursor design public cache primary partition sort \
         pagination idempotency foreign cancellation object verifying public_ resume \
-        checkpoint max publishable_ publishable";
+        checkpoint max publishable_ publishable site publickey";
     let before = text.get(..lead.start).unwrap_or_default();
     let own = text.get(lead.clone()).unwrap_or_default();
     // What stands before a question mark or an ampersand is another word.
     if own.starts_with(['?', '&']) {
         return false;
+    }
+    // Git is told by a fingerprint which key signs.
+    if own.trim_start().starts_with("signingkey") && before.ends_with(['\t', ' ', '.', '\n']) {
+        return true;
+    }
+    // `GPG_KEY_ID`: what a key is called opens nothing.
+    if own.trim_end_matches(|c: char| !c.is_ascii_alphanumeric()).ends_with("KEY_ID") {
+        return true;
     }
     if before.ends_with(':') || own.trim_end().ends_with("sha256:") {
         return true;
@@ -360,6 +336,10 @@ fn is_other_token(text: &str, lead: &Range<usize>) -> bool {
         .unwrap_or_default();
     let lower = tail.to_ascii_lowercase();
     KINDS.split_ascii_whitespace().any(|kind| lower.ends_with(kind))
+}
+
+fn is_lower_name(part: &str) -> bool {
+    part.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
 }
 
 fn is_uuid(word: &str) -> bool {

@@ -1,7 +1,8 @@
 //! What made-up passwords look like, in any language and any form: letters of
 //! both cases, digits and signs in an order that words and names do not have.
 
-use super::proof::{has_digit, is_all_digits, is_technical};
+use super::names::is_technical;
+use super::proof::{has_digit, is_all_digits};
 
 /// Shortest and longest word that is taken for a password by its shape alone.
 const LENGTHS: std::ops::RangeInclusive<usize> = 8..=40;

@@ -6,8 +6,10 @@
 //! that entries below see as well.
 
 mod commands;
+mod entries;
 mod files;
 mod hosting;
+mod issuers;
 mod models;
 mod phrases;
 mod services;
@@ -39,6 +41,8 @@ pub(super) const ALL: &[&[Rule]] = &[
     hosting::RULES,
     models::RULES,
     services::RULES,
+    issuers::RULES,
+    entries::RULES,
     files::RULES,
     commands::RULES,
     phrases::RULES,

@@ -82,11 +82,11 @@ pub(super) fn after(text: &str, at: usize) -> Option<Value<'_>> {
 /// `Some("…")`, `SecretStr("…")`: what is in the wrapping.
 fn unwrapped(text: &str) -> &str {
     const WRAPPERS: &str =
-        "some of from string str secretstr secretstring secret sensitive bytes new";
+        "some of from string str secretstr secretstring secret sensitive bytes byte new";
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | ':');
-    let inner = text.trim_start_matches(is_part);
+    let inner = text.strip_prefix("[]").unwrap_or(text).trim_start_matches(is_part);
     let name = text.get(..text.len() - inner.len()).unwrap_or_default().to_ascii_lowercase();
-    let own = name.rsplit(['.', ':']).next().unwrap_or_default();
+    let own = name.rsplit(['.', ':', ']']).next().unwrap_or_default();
     match inner.strip_prefix('(') {
         Some(inner) if WRAPPERS.split_ascii_whitespace().any(|wrapper| wrapper == own) => inner,
         _ => text,

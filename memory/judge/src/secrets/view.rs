@@ -33,6 +33,7 @@ impl<'a> View<'a> {
     pub(super) fn of(text: &'a str) -> Self {
         let continued = text.contains('\\') && (text.contains("\\\n") || text.contains("\\\r\n"))
             || text.contains('+') && has_joined_strings(text)
+            || text.contains('%') && has_coded_letters(text)
             || has_wrapped_key(text)
             || has_parted_key(text);
         let blanks = spaced::blanks(text, OPENINGS);
@@ -137,6 +138,12 @@ fn folded(text: &str, blanks: &[usize]) -> Folded {
             continue;
         }
         let end = at + c.len_utf8();
+        if let Some(letter) = coded_letter(rest) {
+            into.text.push(letter);
+            into.from.resize(into.text.len(), at..at + 3);
+            at += 3;
+            continue;
+        }
         let sign = match fold(c) {
             Fold::Keep => Some(twin(c).filter(|_| is_disguised(text, at)).unwrap_or(c)),
             Fold::Drop => None,
@@ -149,6 +156,17 @@ fn folded(text: &str, blanks: &[usize]) -> Folded {
         at = end;
     }
     into
+}
+
+/// `%77`: a letter that needs no code, and has one.
+fn coded_letter(rest: &str) -> Option<char> {
+    let code = rest.strip_prefix('%')?.get(..2)?;
+    let letter = char::from(u8::from_str_radix(code, 16).ok()?);
+    letter.is_ascii_alphabetic().then_some(letter)
+}
+
+fn has_coded_letters(text: &str) -> bool {
+    text.match_indices('%').any(|(at, _)| text.get(at..).and_then(coded_letter).is_some())
 }
 
 /// How many bytes to leave out here because a line or a string goes on.

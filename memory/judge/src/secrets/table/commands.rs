@@ -1,6 +1,20 @@
 //! Addresses, headers, connection strings and command lines.
 
 super::patterns! { RULES:
+    Worded "a password in a command", ["login "], r#"\blogin\b[^\n#]{0,40}[ \t]#[ \t]*([^\s"'#]{6,40})[ \t]*(?:\n|$)"#;
+    Worded "a Wi-Fi password", ["keymaterial", "connect "], r#"(?i)(?:\bkeymaterial[ \t]*=[ \t]*|\bconnect[ \t][^\n]{1,40}?[ \t]key[ \t]+d?:?\d:)["']?([^\s"']{5,63})"#;
+    LooseToken "a key of a storage account", [".key"], r"(?i)\b[a-z0-9.]*(?:secret|access|account)\.key(?:\.[a-z0-9.-]+)?[ \t=:]+";
+    Worded "a password in a command", ["/user", "-u", "--user", "auth login", "auth plain", "webdav", "config create"], r#"(?i)(?:[ \t](?:/user|-u|--user(?:name)?|auth (?:login|plain))[ :=]\S+[ \t]+|config create[ \t][^\n]{0,60}?[ \t]pass(?:word)?[ \t=]+)["']?([^\s"'/=-][^\s"'/=]{5,63})["']?(?:\s|$)"#;
+    Worded "a password in a command", ["echo ", "printf "], r#"(?i)\b(?:echo|printf)[ \t]+(?:-[ne]+[ \t]+)?["']?([^\s"'|\\:]{6,40})["']?[ \t]*\|[ \t]*(?:sudo|su|docker|podman|nerdctl|helm|vault|kubectl|oc|op|bw|gpg|openssl|ssh|mysql|psql|az|aws|gh|glab|npm|secret-tool|pass|security|kinit|passwd|chpasswd|smbpasswd|cryptsetup|ansible-vault|sops|doctl|gcloud|wrangler|fly|flyctl)\b"#;
+    Worded "a password in a command", ["bw "], r#"\bbw[ \t]+unlock[ \t]+(?:--?[a-z]+[ \t]+)*["']?([^\s"'-][^\s"']{5,63})"#;
+    Token "a masked value", ["::add-mask::"], r"::add-mask::[ \t]*";
+    Worded "a Wi-Fi password", ["ssid"], r#"(?i)\bssid\b[^\n]{0,60}\n(?:[^\n]{0,60}\n)?[ \t*-]*(?:key|pass|pw|psk|schlüssel|code|clé|clave|chiave)["'`*]*[ \t]*[:=]["'`*]*[ \t]*["'`]?([^\s"'`]{6,63})"#;
+    Random "a password", ["password"], r"(?i)\bpassword[^\n]{0,80}:[ \t*`]*\n[ \t]*\n?[ \t`]*([A-Za-z0-9!@#$%^&*_+-]{8,64})[ \t`]*(?:\n|$)";
+    Chosen "a password in a command", ["pass", "-pw", "-token", "-secret"], r#"["']--?[a-z-]*(?:password|passwd|pass|passphrase|pwd|pw|token|secret|requirepass)["'][ \t]*,[ \t]*["']([^"'\n$]{4,200})["']"#;
+    Entered "a password in a configuration", ["shared-key", "shared_key", "key-string", "key chain", "presharedkey"], r#"(?i)(?:pre-?shared-?key|pre_shared_key|presharedkey|shared-key|key-string)(?:[ \t]+(?:0|7|local|remote|ascii-text|hex))?["']?[ \t:=]+"#;
+    Token "a key in code", ["key=", "key ="], r"(?i)\b(?:login|auth\w*|init|configure|client|connect)\((?:[^()\n]{0,80}?[, \t])?key[ \t]*=[ \t]*";
+    LooseToken "a key", ["key"], r#"Key["']?(?:</(?:key|name)>\s{0,80}<(?:string|value)>|[ \t]*[=:][ \t]*)"#;
+    Token "a key in a file", ["</key>", "</name>"], r"(?i)(?:secret|token|api_?key|password)</(?:key|name)>\s{0,80}<(?:string|value)>";
     Chosen "a login", ["password"], r#"(?i)\bpass(?:word|wd)?[ \t]*:?=[ \t]*\(?["'][A-Za-z0-9_.@-]{2,40}["'][ \t]*,[ \t]*["']([^"'\n]{4,64})["']"#;
     Chosen "a Wi-Fi password", ["wifi", "wi-fi", "wlan"], r#"(?i)\b(?:wifi|wi-fi|wlan)[ \t]*[:=][ \t]*["'`]?([^\s"'`]{5,64})["'`]?[ \t]+is the (?:key|pass(?:word|phrase)?)\b"#;
     Chosen "a password in a command", ["put ", "write "], r#"\b(?:kv[ \t]+put|etcdctl[ -~\t]{0,60}?[ \t]put|chamber[ \t]+write)[ \t]+[^\n]{0,60}?(?:password|passwd|_pass|secret)[ \t]+["']?([^\s"'=]{4,64})"#;
@@ -33,7 +47,7 @@ super::patterns! { RULES:
     Chosen "a key in code", ["signingmethod"], r#"(?i)signingmethod[A-Za-z0-9_]*,[ \t]*\[\]byte\([ \t]*"([^"\n]{8,200})""#;
     Chosen "a login", ["plainauth("], r#"(?i)plainauth\([ \t]*"[^"\n]*",[ \t]*"[^"\n]*",[ \t]*"([^"\n]{4,64})""#;
     Chosen "a password in a command", ["auth "], r"\b(?:redis|valkey|keydb)-cli\b[ -~\t]{0,80}?\bAUTH[ \t]+(?:default[ \t]+)?([^\s]{4,64})";
-    Chosen "a key in code", ["secret"], r#"(?i)(?:(?:\b|_)secret(?:_?key)?|(?-i:[a-z]Secret))["'\])]{0,3}[ \t]*[:= \t][ \t]*["']([A-Za-z]{5,40}(?: [A-Za-z]{4,40}){0,6})["']"#;
+    Chosen "a key in code", ["secret", "jwt", "signing", "encryption", "aes", "crypto", "hmac", "session", "cookie", "master"], r#"(?i)(?:(?:\b|_)secret(?:_?key)?|(?-i:[a-z]Secret)|(?:jwt|signing|encryption|aes|crypto|hmac|session|cookie|master)[_-]?key)["'\])]{0,3}[ \t]*[:= \t][ \t]*(?:\[\]byte\(|b)?["']([A-Za-z]{4,40}\d{0,4}(?: [A-Za-z]{4,40}){0,6})["']"#;
     Entered "a password in a configuration", ["authtok"], r"(?i)\b[A-Za-z0-9_]*authtok[ \t]*=[ \t]*";
     Chosen "a password in a command", ["--password ", "--passwd ", "--pass ", "--passphrase ", "--pw ", "--pwd ", "-password ", "-passphrase ", "-pass ", "-pw ", "-pwd ", "--requirepass "], r#"(?i)(?:^|[\s`"'])--?[a-z-]*(?:password|passwd|pass|passphrase|pwd|pw|requirepass)[ \t]+["']?([a-z][a-z-]{4,63})["']?(?:[\s`;,&|)]|$)"#;
     Chosen "a password in a command", ["-p"], r#"[ \t](?:-u|-U|-l|--user|--username)[ =]?\S+[ \t](?:[ -{}~\t]{0,80}?[ \t])?-[pP][ =]?["']?([A-Za-z]{5,40})["']?(?:[\s`;&|)]|$)"#;
@@ -61,12 +75,12 @@ super::patterns! { RULES:
     Token "an authorization header", ["authorization"], r#"(?i)authorization["']?[ \t]*[:=,][ \t]*["']?(?:token|apikey|api-key|key|ssws|geniekey|bot|digest|negotiate|aws|splunk|glpat|private-token|token token=|genie ?key|zoho-oauthtoken|oauth)?[ \t]*(?:token=|key=|apikey=)?"#;
     Certain "a key in a header", ["private-token", "job-token", "deploy-token"], r#"(?i)\b(?:private|job|deploy)-token["']?[ \t]*[:=][ \t]*["']?([A-Za-z0-9_.-]{20,})"#;
     Token "a key in a header", ["-key:", "-token:", "-auth:", "-secret:", "apikey:", "-key\"", "-token\"", "-key'", "-token'", "-signature:"], r#"(?i)\b(?:x|dd|api|private|job|deploy|circle|fastly|linear|figma|shopify|ocp|apim|subscription|xi|stripe|cf|auth|access|admin|master|client|service|goog|amz|hub)[\w-]*-?(?:key|token|auth|secret|signature)["']?[ \t]*[:,=][ \t]*"#;
-    Token "a session cookie", ["cookie"], r#"(?i)\b(?:set-)?cookie["']?[ \t]*[:=,][ \t]*["']?(?:[^\n]{0,200}?;[ \t]*)?[\w.-]*(?:sess|sid|token|auth|jwt|remember|login|identity|aspnet|xsrf|csrf|ticket)[\w.-]*="#;
+    Token "a session cookie", ["cookie"], r#"(?i)\b(?:set-)?cookie["']?[ \t]*[:=,][ \t]*["']?(?:[^\n]{0,200}?;[ \t]*)?[\w.-]*(?:sess|sid|token|auth|jwt|remember|login|logged|identity|aspnet|xsrf|csrf|ticket)[\w.-]*="#;
     Token "a token in an address", ["token=", "key=", "secret=", "auth=", "signature=", "apikey=", "code="], r"(?i)[?&](?:[\w-]*(?:token|api_?key|apikey|secret|auth|signature|access_key|client_secret|password|sessionid)|key|code)=";
     Given "a password in a connection string", ["password=", "pwd=", "password =", "pwd ="], r"(?i)(?:;|\?|&|\bUid=[^;\n]*;|\bUser(?: ?Id)?=[^;\n]*;)[ \t]*(?:password|pwd)[ \t]*=[ \t]*";
     Given "a password in a connection string", ["host=", "server=", "dbname=", "dsn="], r"(?i)(?:host|server|dbname|user|dsn)[ \t]*=[^\n]{0,200}?[ ;,](?:password|pwd)[ \t]*=[ \t]*";
     Spot "a password in a connection string", ["jdbc:oracle", "sqlplus", "sqlldr", "expdp", "impdp"], r#"(?i)(?:jdbc:oracle:\w+:|sqlplus(?: -\w+)* |sqlldr |expdp |impdp )["']?[\w$]+/([^\s@/"']{3,})@?"#;
-    Given "a password in a command", ["u ", "--user", "--proxy-user", "-a ", "--auth", "-u"], r#"(?i)\b(?:curl|https?|xh|wget|hey|ab|siege|httpie|xhs)\b[ -{}~\t]{0,200}?[ \t](?:-[a-zA-Z]{0,4}u|--user|--proxy-user|-U|-a|--auth)[ =]?[ \t]*["']?[^\s:"'$]+:"#;
+    Given "a password in a command", ["u ", "--user", "--proxy-user", "-a ", "--auth", "-u"], r#"(?i)\b(?:curl|https?|xh|wget|hey|ab|siege|httpie|xhs)\b[ -{}~\t]{0,200}?[ \t](?:-[a-zA-Z]{0,4}u|--user|--proxy-user|-U|-a|--auth)[ =]?[ \t]*["']?[^\s:"'$]*:"#;
     Given "a password in a command", ["mysql", "mariadb", "mycli", "mytop", "xtrabackup", "mydumper"], r"\b(?:mysql\w*|mariadb[\w-]*|mycli|mytop|xtrabackup|mydumper)\b[ -:<-{}~\t]{0,200}?[ \t]-p";
     Given "a password in a command", ["--password=", "--passwd=", "--pass=", "--passphrase=", "password=", "--pwd=", "--http-password=", "--pw="], r"(?i)(?:^|[ \t])--?[a-z-]*(?:password|passwd|pass|passphrase|pwd|pw)=";
     Named "a password in a command", ["--password ", "--passwd ", "--pass ", "--passphrase ", "--pw ", "--pwd ", "-password ", "-passphrase ", "-pass ", "-pw ", "-pwd ", "--requirepass "], r#"(?i)(?:^|[\s`"'])--?[a-z-]*(?:password|passwd|pass|passphrase|pwd|pw|requirepass)[ \t]+"#;
@@ -102,7 +116,7 @@ super::patterns! { RULES:
     Given "a password in a statement", ["identified by", "identified with"], r"(?i)\bidentified[ \t]+(?:with[ \t]+\S+[ \t]+)?by[ \t]+(?:password[ \t]+)?";
     Loose "a password in a command", ["auth "], r"\bAUTH[ \t]+(?:default[ \t]+)?";
     Given "a password in a command", ["useradd", "usermod", "adduser"], r"\b(?:useradd|usermod|adduser)\b[ -{}~\t]{0,120}?[ \t](?:-p|--password)[ =]";
-    Loose "a password in a command", ["<<<"], r"<<<[ \t]*";
+    Loose "a password in a command", ["<<<"], r"\b(?:gh|glab|wrangler|vault|op|bw|docker|podman|keepassxc-cli|kinit|sudo|su|ssh|passwd|chpasswd|npm|az|gcloud|fly|flyctl|heroku|cryptsetup|gpg|openssl|kubectl|oc|mysql|psql|redis-cli|security|secret-tool|restic|borg|age|sops|ansible-vault|pass|login|auth|token|secret|put|tee|read)\b[^\n]{0,80}?<<<[ \t]*";
     Entered "a password in a command", ["change_password", "add_user", "passwd"], r"(?i)\b(?:change_password|add_user|adduser|set_password|update_password)[ \t]+\S+[ \t]+";
     Token "a session cookie", ["cookie"], r"(?i)\b(?:session|auth|login)[ _-]?cookie[ \t]*(?:[:=]|\bis\b)[ \t]*";
     Given "a password in a command", ["openssl"], r"\bopenssl\b[ -{}~\t]{0,200}?[ \t]-k[ \t]+";

@@ -88,7 +88,7 @@ super::patterns! { RULES:
     Shaped "a key in XML", ["key"], r"(?i)<(?:[\w.-]+:)?[\w.-]*key(?:material|value|phrase)?>\s*(?:<!\[CDATA\[)?([^<\s\]]{8,64})(?:\]\]>)?\s*</";
     Shaped "a password of a dial-in file", [" *", "\t*"], r#"(?m)^["']?[\w.@\\-]{2,40}["']?[ \t]+(?:\*|[\w-]{2,20})[ \t]+["']?([^\s"']{6,64})["']?[ \t]+(?:\*|[\d.]{7,})[ \t]*$"#;
     Named "a password in XML", ["password", "passwd", "pwd", "passphrase"], r"(?i)(?:password|passwd|pwd|passphrase)(?:</[\w:.-]+)?>\s*<[\w:.-]+>\s*";
-    Shaped "a password of a mounted share", ["://"], r"(?m)^https?://\S+[ \t]+[\w.@\\-]{2,40}[ \t]+(\S{6,64})[ \t]*$";
+    Shaped "a password of a mounted share", ["://"], r"(?m)(?:^|[ \t])https?://\S+[ \t]+[\w.@\\-]{2,40}[ \t]+(\S{6,64})[ \t]*$";
     Spot "a password in XML", ["password>", "passphrase>", "secret>", "token>", "apikey>", "passwd>", "pass>", "accesskey>", "privatekey>", "psk>", "pwd>"], r"(?i)<(?:[\w.-]+:)?[\w.-]*(?:password|passwd|passphrase|secret|token|apikey|pass|accesskey|privatekey|psk|pwd)>\s*(?:<!\[CDATA\[)?([^<\s\]]{3,200})(?:\]\]>)?\s*</";
     Given "a password in XML", ["password", "secret", "token", "apikey"], r#"(?i)(?:key|name)\s*=\s*"[\w.:-]*(?:password|secret|token|apikey|passphrase)"\s+value\s*=\s*"#;
     Given "a cleartext group policy password", ["cpassword="], r"(?i)\bcpassword\s*=\s*";

@@ -2,7 +2,7 @@
 //! with a value.
 
 use crate::secrets::table::{Form, Rule};
-use crate::secrets::{columns, near, pieces, plain};
+use crate::secrets::{clause, codes, columns, logins, near, pieces, plain};
 
 /// Parts of what a column of passwords is called.
 const COLUMNS: &[&str] = &[
@@ -26,6 +26,16 @@ const COLUMNS: &[&str] = &[
 pub(in crate::secrets) const NEAR: &[Rule] = &[
     Rule { kind: "a password", words: near::NAMES, form: Form::Block(near::passwords) },
     Rule { kind: "a password", words: plain::WORDS, form: Form::Block(plain::passwords) },
+    Rule { kind: "a password", words: clause::WORDS, form: Form::Block(clause::passwords) },
+    Rule {
+        kind: "a password of a login",
+        words: logins::WORDS,
+        form: Form::Block(logins::passwords),
+    },
+    Rule { kind: "a key", words: logins::KEYS, form: Form::Block(logins::keys) },
+    Rule { kind: "a password in code", words: logins::CALLS, form: Form::Block(logins::arguments) },
+    Rule { kind: "a PIN", words: codes::WORDS, form: Form::Block(codes::numbers) },
+    Rule { kind: "a recovery code", words: codes::LISTS, form: Form::Block(codes::lists) },
     Rule {
         kind: "a password",
         words: &["password ", "passwd ", "passphrase ", "pass ", "secret "],
@@ -44,7 +54,10 @@ pub(in crate::secrets) const NEAR: &[Rule] = &[
 ];
 
 super::patterns! { RULES:
-    Named "a password", ["password", "passwd", "passphrase", "passcode", "pwd", "pass phrase", "pass-phrase", "pass word", "pass code"], r#"(?i)(?:pass(?:wd|[ -]?(?:word|phrase|code))|pwd)s?\d?["'`*_\])}\\]*(?:[ \t]*\([^()\n]{1,40}\))?["'`*]*[ \t]*(?:=>|:=|->|→|[:=]|[—–][ \t]|[ \t]-[ \t]|[ \t]*\|[ \t]|[ \t]+REG_SZ[ \t])[ \t]*(?:\|?\n[ \t]*)?"#;
+    Worded "a password", ["passw", "passp", "pw", "kennwort", "wifi", "wi-fi", "wlan", "mot de passe", "mdp", "contrase", "clave", "senha", "wachtwoord", "has\u{142}", "арол", "密码"], r"(?i)(?:passwor[dt]|\bpw|\bpwd|passphrase|kennwort|\bwi-?fi|\bwlan|mot de passe|\bmdp|contraseña|\bclave|\bsenha|wachtwoord|hasło|пароль|密码)\b[^\n?]{0,40}?[?？][ \t]*\n?[ \t]*(?:>[ \t]*)?(?:[A-Za-z]{1,16}:[ \t]*)?([^\s?]{6,40})[ \t]*(?:\n|$)";
+    Worded "a Wi-Fi password", ["wifi", "wi-fi", "wlan"], r#"(?i)(?:clé|clave|chiave|chave|key|codice|código|schlüssel|klucz|nyckel)[ \t]+(?:du |del |de la |do |da |de )?(?:wi-?fi|wlan)[ \t:=]+["'`]?([^\s"'`]{6,63})"#;
+    Chosen "a Wi-Fi password", ["wlan", "wifi", "wi-fi", "ssid", "network", "netz", "réseau", "hotspot"], r#"(?i)\b(?:wlan|wi-?fi|ssid|network|netz(?:werk)?|réseau|hotspot)\b[^\n]{0,60}?[,;/][ \t]*(?:(?:das|the|its|la|le|il|de|and|und)[ \t]+){0,2}(?:password|passwort|kennwort|schlüssel|key|pw|mot de passe|contraseña|clave|senha|wachtwoord|lösenord|hasło)[ \t]+["'`]?([A-Za-z]{5,40})["'`]?[.!]?[ \t]*(?:\n|$)"#;
+    Named "a password", ["password", "passwd", "passphrase", "passcode", "pwd", "pass phrase", "pass-phrase", "pass word", "pass code", "pass_phrase", "pass_word"], r#"(?i)(?:pass(?:wd|[ _-]?(?:word|phrase|code))|pwd)s?\d?["'`*_\])}\\]*(?:[ \t]*\([^()\n]{1,40}\))?["'`*]*[ \t]*(?:=>|:=|->|→|[:=]|[—–][ \t]|[ \t]-[ \t]|[ \t]*\|[ \t]|[ \t]+REG_SZ[ \t])[ \t]*(?:\|?\n[ \t]*)?"#;
     Named "a password", ["password", "passwd", "passphrase", "passcode", "pwd", "pass phrase", "pass-phrase", "pass code"], r#"(?i)(?:pass(?:word|wd|[ -]?(?:phrase|code))|\bpwd)s?["'`*]*[ \t]+(?:is|è|é|was|are|remains|changed to|set to|be|to|reads|equals|called|of)(?:[ \t]+(?:now|still|currently|just|simply|always|set to))?[ \t]*:?[ \t]+"#;
     Loose "a password", ["password", "passwd", "passphrase", "passcode", "pwd", "pw", "pass "], r"(?i)(?:pass(?:word|wd|phrase|code)|\bpwd|\bpw|\b(?:user|username|login|u)\b[^\n:=?!.]{1,40}?\bpass)s?,?[ \t]+";
     Loose "a password", ["password", "passwd", "passphrase", "passcode", "pwd", "pw ", "pass "], r"(?i)\b(?:pass(?:word|wd|phrase|code)?|pwd|pw)\b[^\n:=?!]{1,80}?(?::|=|\b(?:is|to|es|est|ist|lautet|este)|[ \t][éè]|→|->)[ \t]+(?:(?:now|still|currently|just|simply|always|again|jetzt|noch|ahora|toujours|maintenant|ancora|agora|ainda)[ \t]+)?";
@@ -52,8 +65,8 @@ super::patterns! { RULES:
     Mixed "a password", ["als passwort", "als kennwort", "comme mot de passe", "como contrase", "como clave", "como senha", "come password", "als wachtwoord"], r#"(?i)(?:^|[\s"'`(])([^\s"'`(]{5,63}[^\s"'`.,;:)])["'`]?[ \t]+(?:als (?:neues )?(?:passwort|kennwort|wachtwoord)|comme mot de passe|como (?:contrase(?:ñ|n)a|clave|senha)|come password)\b"#;
     Mixed "a login", ["login", "credential", "creds", "account"], r#"(?i)(?:^|[\s"'`(])(?:admin|root|user|guest|test|demo|sa|postgres|administrator|operator)[ \t]?[/:][ \t]?([^\s/"'`,;]{6,64})["'`]?[ \t][^\n]{0,40}?\b(?:logins?|credentials?|creds|account)\b"#;
     Named "a password", ["pass", "pw"], r#"(?i)(?:\b|_|db|root|admin|smtp|mail)(?:pass|pw|psw|passw|pswd)["'`*]*[ \t]*(?:=>|:=|[:=]|\bis\b|-[ \t])[ \t]*"#;
-    Spot "a password", ["password", "passwd", "passphrase", "define("], r#"(?i)(?:(?:set_?password|with_?password|\.password|set_?passphrase)\([ \t]*b?|define\([ \t]*['"][A-Za-z0-9_]*(?:password|passwd|pass|secret|_key|_salt)['"][ \t]*,|\(?['"]password['"][ \t]*,)[ \t]*["'](?:\{noop\})?([^"'\n]{3,200})["']"#;
-    Loose "a password", ["log in", "login", "sign in", "logged in", "logs in", "ssh ", "connect"], r"(?i)\b(?:log(?:ged|s)?[ -]?in|sign in|connect|ssh)\b[^\n:=?!]{1,60}?\b(?:with|using|by|mit|avec|con|com)[ \t]+";
+    Chosen "a password", ["password", "passwd", "passphrase", "define("], r#"(?i)(?:(?:set_?password|with_?password|\.password|set_?passphrase)\([ \t]*b?|define\([ \t]*['"][A-Za-z0-9_]*(?:password|passwd|pass|secret|_key|_salt)['"][ \t]*,|\(?['"]password['"][ \t]*,)[ \t]*["'](?:\{noop\})?([^"'\n]{3,200})["']"#;
+    Loose "a password", ["log in", "login", "sign in", "logged in", "logs in", "ssh ", "connect"], r"(?i)\b(?:log(?:ged|s)?[ -]?in|sign in|connect[ \t]+(?:to|as)|ssh)\b[^\n:=?!]{1,60}?\b(?:with|using|by|mit|avec|con|com)[ \t]+";
     Spot "a login", ["login", "credential", "creds", "zugang", "account", "user", "identifiant", "acceso", "konto", "admin", "logon", "auth", "usuario", "логин"], r#"(?i)(?:log[io]n|credentials?|creds|zugangsdaten|zugang|anmeldung|account|user(?:name)?(?:[ \t]*[/+&][ \t]*(?:pass(?:word)?|pw))|identifiants?|acceso|credenciales|konto|логин(?:[ \t]*/[ \t]*пароль)?)\b[^\n:=/.]{0,40}?(?:[ \t]*[:=]|[ \t]+(?:is|are|ist|sind|est|sont|es|son))?[ \t]+["'`]?[\w.@+-]{2,40}["'`]?[ \t]*(?:/|\||:|,?[ \t]+(?:(?:and|und|et|y|e)[ \t]|/))[ \t]*["'`]?([^\s"'`/]*[A-Za-z][^\s"'`/]*\d(?:[^\s"'`/,;)]*[^\s"'`/,;).])?|[^\s"'`/]*\d[^\s"'`/]*[A-Za-z!@#$%^&*?][^\s"'`/,;).]*)"#;
     Chosen "a login", ["log", "sign", "get in", "cred", "account", "zugang", "identifiant", "acceso", "anmeld"], r#"(?i)\b(?:log(?:ged|s|ging)?[ -]?(?:in|on)|gets? in|sign(?:ed|s)?[ -]?in|credentials?|creds|account|zugang(?:sdaten)?|anmeldung|anmelden|identifiants?|acceso)\b[^\n.?!]{0,30}?(?:\b(?:with|as|using|is|are|mit|als|avec|con|by)[ \t]+|[:=][ \t]*)["'`]?[A-Za-z0-9_.@+-]{2,40}["'`]?[ \t]*[/|][ \t]*["'`]?([A-Za-z]{5,40})["'`]?(?:[ \t]*(?:\n|$|[.,;)!])|[ \t]+(?:on|for|at|in|and|to)\b)"#;
     Chosen "a login", ["user", "login", "account", "benutzer", "usuario", "utilisat", "identifiant", "utente", "gebruiker", "användare", "bruger", "bruker", "konto", "ssh "], r#"(?i)\b(?:user(?:name|[ -]?id)?|login|account|benutzer(?:name)?|usuario|utilisateur|identifiant|utente|gebruiker|användare|bruger|bruker|użytkownik|konto|ssh)\b[ \t]*(?:is|:|=|ist|est|es)?[ \t]*["'`]?[A-Za-z0-9_.@+-]{2,40}["'`]?(?:[ \t]*[,;/|&][ \t]*|[ \t]+)(?:(?:and|with|und|mit|et|avec|y|con|e)[ \t]+)?(?:the[ \t]+|das[ \t]+)?(?:password|passwd|passphrase|pass|pwd|pw|passwort|kennwort|mot de passe|mdp|contraseña|senha)[ \t]+["'`]?([^\s"'`,;]{5,40}?)["'`]?(?:[ \t]*(?:\n|$|[.,;)!]))"#;
@@ -98,7 +111,7 @@ super::patterns! { RULES:
     Digits "a PIN", ["pin", "пин", "ПИН", " code"], r"\b(?:PIN|[Mm]y pin|[Yy]our pin|[Cc]ard pin|(?i:pin code|pin-code|pincode|(?:door|gate|alarm|entry|safe|garage) (?:code|pin)|pin-?nummer|code pin|codice pin|kod pin|пин-?код))[ \t]+";
     Token "an API key or token", ["key", "secret", "token", "credential", "creds", "bearer"], r#"(?i)(?:(?:api|app|application|secret|access|auth|private|signing|encryption|cipher|crypto?|aes|wpa|wep|master|account|client|service|license|licence|deploy|webhook|admin|shared|write|ingest(?:ion)?|integration|routing|storage|server|session|host|project|root|consumer|subscription|functions?|instrumentation|maps?|rpc|hmac|jwt|data|stream|live|test|prod|staging|product|activation)[_ .-]?keys?|secrets?|tokens?|credentials?|creds|keypass|apikey)(?:[_-]?(?:value|base|v?\d|prod|dev|live|test|staging))?["'`*\])\\]*(?:[ \t]*\([^()\n]{1,40}\))?[ \t]*(?:=>|:=|->|→|[:=]|[—–][ \t]|\b(?:is|was|ist|lautet|est|es|é|è)\b)[ \t]*:?[ \t]*(?:[>|][+-]?[ \t]*\n[ \t]*)?"#;
     LooseToken "an API key or token", ["key", "secret", "token", "schlüssel", "clé", "clave", "chiave", "chave", "люч", "окен", "sleutel", "nyckel", "nøgle", "密钥", "密鑰", "令牌", "キー", "トークン", "토큰", "api 키", "api키", "인증키", "비밀키", "jeton", "pat ", "pat:", "pat="], r#"(?i)(?:密钥|密鑰|令牌|トークン|キー|토큰|키)[ \t]*["'`*]*[:=是为為は는은가]?[ \t]*|(?:\b|_)(?:[a-z]*(?:api|application|secret|access|auth|private|signing|master|service|license|deploy|webhook|admin|integration|ingest)[ _-]?keys?|secrets?|tokens?|api-?schlüssel|schlüssel|clé(?: d'api| api)?|clave(?: de api| api)?|chiave(?: api)?|chave(?: de api)?|jeton|(?:api-)?(?:ключ|sleutel|nyckel|nøgle)|токен|PATs?)\b(?:[ \t]*\([^()\n]{1,40}\)[ \t]*|[^\n?!:=]{0,60}?(?::|=|\b(?:is|ist|lautet|est|es|é|è)\b|—|→|->|は|是)[ \t]*|[ \t]+)"#;
-    LooseToken "an API key or token", ["key", "token"], r#"(?i)\b(?:datadog|cloudflare|algolia|cohere|mistral|deepgram|assemblyai|stripe|twilio|openai|anthropic|zendesk|intercom|auth0|okta|box|hetzner|linode|railway|vercel|netlify|fastly|pagerduty|opsgenie|honeycomb|mongodb|atlas|elastic|snowflake|jira|confluence|asana|trello|linkedin|twitter|facebook|shodan|newrelic|rollbar|bugsnag|segment|mixpanel|amplitude|sonar|jenkins|travis|circleci|gitea|forgejo|codeberg|grafana|vultr|ovh|scaleway|hubspot|pipedrive|freshdesk|weather|maps)\b[^\n]{0,20}?\b(?:key|token|secret|pat)\b[^\n]{0,20}?[\s"'`(]"#;
+    LooseToken "an API key or token", ["key", "token", "appid"], r#"(?i)\b(?:datadog|cloudflare|algolia|cohere|mistral|deepgram|assemblyai|stripe|twilio|openai|anthropic|zendesk|intercom|auth0|okta|box|hetzner|linode|railway|vercel|netlify|fastly|pagerduty|opsgenie|honeycomb|mongodb|atlas|elastic|snowflake|jira|confluence|asana|trello|linkedin|twitter|facebook|shodan|newrelic|rollbar|bugsnag|segment|mixpanel|amplitude|sonar|jenkins|travis|circleci|gitea|forgejo|codeberg|grafana|vultr|ovh|scaleway|hubspot|pipedrive|freshdesk|weather|openweather|maps)\b[^\n]{0,20}?\b(?:key|token|secret|pat|appid)\b[^\n]{0,20}?[\s"'`(]"#;
     Token "a piece of a key", ["part", "half", "piece", "chunk", "frag", "first", "second"], r#"(?i)\b(?:[A-Za-z0-9_]*(?:token|key|secret|pass(?:word)?|pwd|credential)[A-Za-z0-9_]*(?:part|half|piece|chunk|frag|segment)[A-Za-z0-9_]*|[A-Za-z0-9_]*(?:part|half|piece|chunk|frag|segment|first|second)[A-Za-z0-9_]*(?:token|key|secret|password|credential)[A-Za-z0-9_]*)["']?[ \t]*(?:=>|:=|[:=])[ \t]*"#;
     Named "a password", ["p a s s", "p.a.s.s", "p-a-s-s"], r"(?i)\bp[ .-]a[ .-]s[ .-]s[ .-]w[ .-]o[ .-]r[ .-]d[ \t]*(?:[:=]|[ \t]is[ \t])[ \t]*";
 }

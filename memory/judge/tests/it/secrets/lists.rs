@@ -12,6 +12,14 @@ const FORMS: &[&str] = &[
     include_str!("lists/sixth.txt"),
     include_str!("lists/seventh.txt"),
     include_str!("lists/eighth.txt"),
+    include_str!("lists/ninth.txt"),
+    include_str!("lists/tenth.txt"),
+    include_str!("lists/eleventh.txt"),
+    include_str!("lists/twelfth.txt"),
+    include_str!("lists/thirteenth.txt"),
+    include_str!("lists/fourteenth.txt"),
+    include_str!("lists/fifteenth.txt"),
+    include_str!("lists/sixteenth.txt"),
 ];
 const HARMLESS: &[&str] = &[
     include_str!("lists/fourth-harmless.txt"),
@@ -19,6 +27,14 @@ const HARMLESS: &[&str] = &[
     include_str!("lists/sixth-harmless.txt"),
     include_str!("lists/seventh-harmless.txt"),
     include_str!("lists/eighth-harmless.txt"),
+    include_str!("lists/ninth-harmless.txt"),
+    include_str!("lists/tenth-harmless.txt"),
+    include_str!("lists/eleventh-harmless.txt"),
+    include_str!("lists/twelfth-harmless.txt"),
+    include_str!("lists/thirteenth-harmless.txt"),
+    include_str!("lists/fourteenth-harmless.txt"),
+    include_str!("lists/fifteenth-harmless.txt"),
+    include_str!("lists/sixteenth-harmless.txt"),
 ];
 /// Each template is filled as often, so that no form passes by luck.
 const SEEDS: u64 = 5;
@@ -38,7 +54,7 @@ fn templates(lists: &[&str]) -> Vec<String> {
 #[test]
 fn s15_every_form_of_the_later_lists_is_found_and_masked() {
     let all = templates(FORMS);
-    assert!(all.len() >= 1_200, "{}", all.len());
+    assert!(all.len() >= 1_700, "{}", all.len());
     let mut missed = Vec::new();
     for (number, template) in all.iter().enumerate() {
         let samples = (0..SEEDS)
@@ -57,7 +73,7 @@ fn s15_every_form_of_the_later_lists_is_found_and_masked() {
 #[test]
 fn s15_harmless_text_of_the_later_lists_passes() {
     let all = templates(HARMLESS);
-    assert!(all.len() >= 1_000, "{}", all.len());
+    assert!(all.len() >= 1_400, "{}", all.len());
     let mut alarms = Vec::new();
     for (number, template) in all.iter().enumerate() {
         let texts = (0..SEEDS).map(|seed| Dice::new(seed * 1_000 + number as u64).fill(template));
