@@ -194,6 +194,8 @@ fn around(
                 .filter(|at| {
                     let word = window.get(at.clone()).unwrap_or_default();
                     is_one(word)
+                        // A time in an address: `T00%3A00%3A00Z`.
+                        && !word.contains("%3A")
                         && !is_placeholder(word)
                         && !is_reference(word)
                         && !is_technical(word)

@@ -193,16 +193,29 @@ fn has_context(text: &str, lead: &Range<usize>) -> bool {
     let is_variable = before.is_some_and(|word| {
         matches!(
             word,
-            "String" | "let" | "var" | "const" | "val" | "char" | "auto" | "my" | "string"
+            "String"
+                | "let"
+                | "var"
+                | "const"
+                | "val"
+                | "char"
+                | "auto"
+                | "my"
+                | "string"
+                | "export"
+                | "declare"
+                | "setenv"
         )
-    });
+    }) || head.ends_with('$');
     let near = text.get(from..to).unwrap_or_default();
     own || is_variable || CONTEXT.as_ref().is_some_and(|context| context.is_match(near))
 }
 
 /// `palabra clave`: what a page is found by.
 fn is_word_of_search(text: &str, lead: &Range<usize>) -> bool {
-    let head = text.get(..lead.start).unwrap_or_default().trim_end().to_lowercase();
+    // Only what is near: a text of many names is not read anew for each.
+    let from = text.floor_char_boundary(lead.start.saturating_sub(24));
+    let head = text.get(from..lead.start).unwrap_or_default().trim_end().to_lowercase();
     ["palabra", "palabras"].iter().any(|word| head.ends_with(word))
 }
 

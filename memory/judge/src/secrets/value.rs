@@ -46,6 +46,8 @@ pub(super) fn after(text: &str, at: usize) -> Option<Value<'_>> {
     let marked = line.trim_start_matches("**");
     let inner =
         if marked.len() < line.len() { marked.trim_start_matches([' ', '\t']) } else { line };
+    let inner =
+        ["!!str ", "!!binary "].iter().find_map(|tag| inner.strip_prefix(tag)).unwrap_or(inner);
     // `b'…'`, `r"…"`: how a language marks a string.
     let string = inner.strip_prefix("<<").unwrap_or_else(|| unwrapped(inner));
     let string =

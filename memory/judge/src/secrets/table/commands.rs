@@ -1,6 +1,8 @@
 //! Addresses, headers, connection strings and command lines.
 
 super::patterns! { RULES:
+    Worded "a password in code", ["hash", "crypt", "argon", "pbkdf", "verify", "check_password", "checkpassword", "make_password", "derive"], r#"(?i)\b(?:hash(?:pw|_?password)?|(?:bcrypt|argon2|scrypt)[\w.:]*|pbkdf2\w*|verify_?password|check_?password|password_(?:hash|verify)|make_password|derive_?key)\([ \t]*b?["']([^"'\n\s]{6,40})["'][ \t]*[,)]"#;
+    Worded "a password in code", ["password", "passwd"], r#"(?i)\([ \t]*["']([^"'\n\s]{6,40})["'][ \t]*,[ \t]*[\w.>$-]*pass(?:word|wd)\b"#;
     Worded "a password in a command", ["login "], r#"\blogin\b[^\n#]{0,40}[ \t]#[ \t]*([^\s"'#]{6,40})[ \t]*(?:\n|$)"#;
     Worded "a Wi-Fi password", ["keymaterial", "connect "], r#"(?i)(?:\bkeymaterial[ \t]*=[ \t]*|\bconnect[ \t][^\n]{1,40}?[ \t]key[ \t]+d?:?\d:)["']?([^\s"']{5,63})"#;
     LooseToken "a key of a storage account", [".key"], r"(?i)\b[a-z0-9.]*(?:secret|access|account)\.key(?:\.[a-z0-9.-]+)?[ \t=:]+";

@@ -16,4 +16,8 @@ super::patterns! { RULES:
     Chosen "a community of a network", ["rocommunity", "rwcommunity"], r"\br[ow]community6?[ \t]+(\S{4,64})";
     Chosen "a password in a configuration", ["<auth-user-pass>"], r"<auth-user-pass>\s*\S{1,64}\s+(\S{4,64})\s*</auth-user-pass>";
     Chosen "a login", ["user"], r#"(?im)(?:^|[\n:])[ \t]*(?:proxy-)?user[ \t]*[=:]?[ \t]*"[A-Za-z0-9_.@-]{2,40}:([^"\n:]{4,64})""#;
+    Chosen "a Wi-Fi password", ["wlan", "wifi", "wi-fi", "wpa", "wep"], r#"(?i)\b(?:wlan|wi-?fi|wpa[23]?|wep)[- ]?(?:schlüssel|key|code|clé|psk)["'`*]*[ \t]*(?:[:=]|\b(?:is|ist|lautet|est)\b)[ \t]*["'`]?([A-Za-z0-9!@#$%&*_-]{8,63})\b"#;
+    Chosen "a password in a configuration", ["value"], r#"(?i)(?:password|passwd|pwd)["']?[ \t]+value[ \t]*=[ \t]*["']([^"'\n]{4,64})["']"#;
+    Worded "a password in a connection string", ["@"], r#"(?:^|[\s"'`=(])[\w$]{2,30}/([^\s@/"']{6,64})@(?://)?[\w.-]+[:/]"#;
+    Worded "a password in code", ["convertto-securestring"], r#"(?i)["']([^"'\n]{6,64})["'][ \t]*\|[ \t]*convertto-securestring"#;
 }

@@ -16,4 +16,6 @@ super::patterns! { RULES:
     LooseToken "a licence key", ["licen", "lizenz"], r"(?i)(?:licen[sc]e|lizenz)(?:[_ -]?(?:key|code|schlüssel))?[ \t]*(?:->|=>|:|=|\bis\b)[ \t]*";
     Certain "a NuGet key", ["<apikeys>"], r#"(?i)<apikeys>[^<]{0,40}<add[^>]{0,200}?value="([^"\n]{20,})""#;
     Certain "a webhook", ["/bot/v2/hook/", "/webhook/send?key="], r"(?:/bot/v2/hook/|/webhook/send\?key=)([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})";
+    Certain "a DeepL key", [":fx"], r"\b([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}:fx)\b";
+    Random "a Vultr key", ["vultr"], r"(?i)vultr[^\n]{0,20}?(?-i:\b([A-Z0-9]{36}))\b";
 }

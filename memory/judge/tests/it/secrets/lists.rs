@@ -20,6 +20,9 @@ const FORMS: &[&str] = &[
     include_str!("lists/fourteenth.txt"),
     include_str!("lists/fifteenth.txt"),
     include_str!("lists/sixteenth.txt"),
+    include_str!("lists/seventeenth.txt"),
+    include_str!("lists/eighteenth.txt"),
+    include_str!("lists/nineteenth.txt"),
 ];
 const HARMLESS: &[&str] = &[
     include_str!("lists/fourth-harmless.txt"),
@@ -35,6 +38,9 @@ const HARMLESS: &[&str] = &[
     include_str!("lists/fourteenth-harmless.txt"),
     include_str!("lists/fifteenth-harmless.txt"),
     include_str!("lists/sixteenth-harmless.txt"),
+    include_str!("lists/seventeenth-harmless.txt"),
+    include_str!("lists/eighteenth-harmless.txt"),
+    include_str!("lists/nineteenth-harmless.txt"),
 ];
 /// Each template is filled as often, so that no form passes by luck.
 const SEEDS: u64 = 5;
