@@ -4,12 +4,12 @@
     OMP_NUM_THREADS=1 python bench/recall/fit.py features.jsonl memory/recall
     cargo fmt --all
 
-It needs numpy. Four small models, fitted on unlike sets together:
+It needs numpy and scipy. Four small models, fitted on unlike sets together:
 
-KIND is a direction among the table's vectors: messages of people who mean their
-own project against messages that anybody could answer. It is fitted on
-kinds.txt, the prompts of developers and those of projects/, and gives one number
-for a message.
+KIND is a direction among marks of wording and the table's vectors: messages of
+people who mean their own project against messages that anybody could answer. It
+is fitted on kinds.txt, the prompts of developers and those of projects/, and gives
+one number for a message.
 HELPS says which hit helps, and is fitted on messages that want something.
 CALLS says whether a message calls for a memory at all, by its best hit, its
 length and its kind, and by some of these together: PRODUCTS were taken one by
@@ -28,8 +28,12 @@ import struct
 import sys
 
 import numpy as np
+from scipy import sparse
+from scipy.optimize import minimize
 
-RIDGE, CALLS_RIDGE, KIND_RIDGE = 3.0, 6.0, 1.0
+RIDGE, CALLS_RIDGE, KIND_RIDGE = 3.0, 6.0, 0.1
+# Places of marks, and how much a message's vector counts beside its marks.
+PLACES, VECTOR_SHARE = 1 << 14, 0.3
 FOLDS = 6
 BODY_SHARE, LINE_SHARE = 0.045, 0.195
 LEAST_BODY, LEAST_LINE = -2.0, -8.0
@@ -47,9 +51,13 @@ WEIGHTS = {
     "chat turns": 0.1,
     "blocks of turns": 0.1,
 }
+# What belongs elsewhere counts so many times where a call is told: how a message
+# is worded says that it means a project, not that it means this one.
+ELSEWHERE = ["strangers to fit on", "prompts of other projects", "prompts of sessions", "turns of keep.json"]
+ELSEWHERE_COUNTS = 2.0
 # Of a talk's questions, every so manyth.
 QUESTIONS = 5
-CALLS = ["score", "distinctive", "names", "single", "asked", "typed", "long", "longer", "kind"]
+CALLS = ["score", "distinctive", "names", "single", "asked", "typed", "long", "longer", "kind", "nearness"]
 PRODUCTS = [
     ("score", "asked"), ("typed", "long"), ("typed", "typed"), ("score", "kind"), ("score", "typed"),
     ("score", "long"), ("typed", "kind"), ("score", "single"), ("kind", "kind"),
@@ -73,27 +81,53 @@ def logistic(x, y, weight, ridge, scaled=True):
     return slope, w[-1] - slope @ middle
 
 
+def sparse_logistic(x, y, ridge):
+    """The same for many values that are mostly zero, unweighted and unscaled."""
+
+    def loss(w):
+        z = x @ w[:-1] + w[-1]
+        p = 1 / (1 + np.exp(-np.clip(z, -30, 30)))
+        slope = np.append(x.T @ (p - y) + ridge * w[:-1], (p - y).sum())
+        return np.logaddexp(0, (1 - 2 * y) * z).sum() + ridge / 2 * w[:-1] @ w[:-1], slope
+
+    w = minimize(loss, np.zeros(x.shape[1] + 1), jac=True, method="L-BFGS-B", options={"maxiter": 300}).x
+    return w[:-1], w[-1]
+
+
 class Kinds:
     """The direction, without some projects."""
 
     def __init__(self, own, cases):
-        self.own = own
-        self.cases = [c for c in cases if c["set"] in (PROMPTS, FIT)]
+        self.known = own + [c for c in cases if c["set"] in (PROMPTS, FIT)]
+        self.x = sparse.vstack([self.row(c) for c in self.known]).tocsr()
+        self.y = np.array([float(c["wants"]) for c in self.known])
+        self.fold = np.array([c.get("fold", -1) for c in self.known])
         self.made = {}
+
+    def row(self, case):
+        """Marks, and behind them the vector. Made once for each message."""
+        if "row" not in case:
+            marks = case["marks"]
+            places, values = [place for place, _ in marks], [value for _, value in marks]
+            marks = sparse.csr_matrix((values, ([0] * len(marks), places)), (1, PLACES))
+            vector = sparse.csr_matrix(np.array(case["vector"]) * VECTOR_SHARE)
+            case["row"] = sparse.hstack([marks, vector]).tocsr()
+        return case["row"]
 
     def of(self, without):
         if without not in self.made:
-            known = self.own + [c for c in self.cases if c["fold"] not in without]
-            x = np.array([c["vector"] for c in known])
-            y = np.array([float(c["wants"]) for c in known])
-            slope, bias = logistic(x, y, np.ones(len(y)), KIND_RIDGE, scaled=False)
-            scale = np.abs(slope).max() / 127
-            self.made[without] = np.round(slope / scale).astype(np.int8), scale, bias
+            rows = np.flatnonzero(~np.isin(self.fold, list(without)))
+            slope, bias = sparse_logistic(self.x[rows], self.y[rows], KIND_RIDGE)
+            parts = np.split(slope, [PLACES])
+            scales = [np.abs(part).max() / 127 for part in parts]
+            values = [np.round(part / scale).astype(np.int8) for part, scale in zip(parts, scales)]
+            self.made[without] = values, scales, bias
         return self.made[without]
 
     def score(self, case, without):
-        values, scale, bias = self.of(without)
-        return float(np.dot(case["vector"], values) * scale + bias)
+        values, scales, bias = self.of(without)
+        slope = np.concatenate([part * scale for part, scale in zip(values, scales)])
+        return float((self.row(case) @ slope)[0] + bias)
 
 
 class Gate:
@@ -109,11 +143,11 @@ class Gate:
         # A kind is told as for a message that nobody has seen.
         unseen = lambda c: without | {c["fold"]} if c["set"] in (PROMPTS, FIT) else without
         best = [self.best(c, unseen(c)) for c in cases]
-        weight = np.array([WEIGHTS[c["set"]] for c in cases])
+        weight = lambda times: np.array([WEIGHTS[c["set"]] * (times if c["set"] in ELSEWHERE else 1.0) for c in cases])
         y = np.array([float(c["wants"]) for c in cases])
-        self.call = logistic(np.array([self.crossed(v) for v, _ in best]), y, weight, CALLS_RIDGE)
+        self.call = logistic(np.array([self.crossed(v) for v, _ in best]), y, weight(ELSEWHERE_COUNTS), CALLS_RIDGE)
         y = np.array([wanted for _, wanted in best])
-        self.answer = logistic(np.array([v[self.calls] for v, _ in best]), y, weight, RIDGE)
+        self.answer = logistic(np.array([v[self.calls] for v, _ in best]), y, weight(1.0), RIDGE)
 
     def order(self, case):
         return case["values"][:, self.helps] @ self.help[0] + self.help[1]
@@ -230,8 +264,10 @@ pub(super) struct Logistic {
     ]:
         text += f"\n/// {what}\npub(super) const {name}: f64 = {value:.4f};\n"
     open(f"{out}/src/gate/weights.rs", "w").write(text)
-    values, scale, bias = gate.kinds.of(frozenset())
-    open(f"{out}/table/kind.bin", "wb").write(struct.pack("<ff", bias, scale) + values.tobytes())
+    (marks, vector), (of_marks, of_vector), bias = gate.kinds.of(frozenset())
+    # The vector that is asked about is not made smaller.
+    head = struct.pack("<fff", bias, of_marks, of_vector * VECTOR_SHARE)
+    open(f"{out}/table/kind.bin", "wb").write(head + marks.tobytes() + vector.tobytes())
 
 
 def main(path, out):

@@ -6,7 +6,7 @@ use crate::sets::{PromptCase, Reading, Set, typed};
 use anyhow::{Context, Result};
 use everfold_kernel::limits::RecallLimits;
 use everfold_kernel::ports::RecallTier;
-use everfold_memory_recall::{Features, Ranking, Tuning, kind_vector};
+use everfold_memory_recall::{Features, Ranking, Tuning, kind_marks, kind_vector};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -110,7 +110,10 @@ pub(crate) fn write_features(sets: &[Set], path: &Path) -> Result<()> {
     writeln!(out, "{}", json!({ "names": Features::NAMES }))?;
     for line in KINDS.lines().filter(|line| !line.is_empty()) {
         let (wants, text) = line.split_at(2);
-        let line = json!({ "kind_of": text, "wants": wants == "+ ", "vector": kind_vector(text) });
+        let line = json!({
+            "kind_of": text, "wants": wants == "+ ", "vector": kind_vector(text),
+            "marks": kind_marks(text),
+        });
         writeln!(out, "{line}")?;
     }
     for set in sets {
@@ -123,9 +126,11 @@ pub(crate) fn write_features(sets: &[Set], path: &Path) -> Result<()> {
                 });
                 let rows: Vec<_> = rows.collect();
                 let wants = !prompt.wanted.is_empty();
+                let typed = typed(&prompt.text);
                 let line = json!({
                     "set": set.name, "fold": fold, "kind": prompt.kind, "wants": wants,
-                    "text": prompt.text, "hits": rows, "vector": kind_vector(&typed(&prompt.text)),
+                    "text": prompt.text, "hits": rows, "vector": kind_vector(&typed),
+                    "marks": kind_marks(&typed),
                 });
                 writeln!(out, "{line}")?;
             }

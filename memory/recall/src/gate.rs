@@ -11,6 +11,7 @@
 //! [`weights`] is what it wrote.
 
 mod kind;
+mod marks;
 mod weights;
 
 use crate::query::{Query, RecallPrompt};
@@ -19,6 +20,7 @@ use crate::text::TokenKind;
 use crate::tuning::Tuning;
 use everfold_kernel::ports::RecallTier;
 pub use kind::kind_vector;
+pub use marks::kind_marks;
 
 /// How many of the best hits are looked at.
 const CANDIDATES: usize = 8;
@@ -31,7 +33,7 @@ const LONGER: f64 = 15.0;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Features([f64; FEATURES]);
 
-const FEATURES: usize = 18;
+const FEATURES: usize = 19;
 
 impl Features {
     /// What they are called where they are fitted, in order.
@@ -54,6 +56,7 @@ impl Features {
         "long",
         "longer",
         "kind",
+        "nearness",
     ];
 
     /// Their values, in the same order.
@@ -98,17 +101,25 @@ fn probability(odds: f64) -> f64 {
     1.0 / (1.0 + (-odds).exp())
 }
 
+/// What a ranking saw of a message and the memories.
+pub(crate) struct Looked<'a> {
+    pub(crate) query: &'a Query,
+    pub(crate) rarity: &'a Rarity,
+    pub(crate) found: &'a [Found],
+    /// How near the message is to what all memories have in common.
+    pub(crate) nearness: f64,
+}
+
 /// The features of the best hits, in their order. Words count by their worth here:
 /// how rare a word is among a handful of memories says little.
 pub(crate) fn features(
     prompt: &RecallPrompt<'_>,
-    query: &Query,
-    rarity: &Rarity,
-    found: &[Found],
+    looked: &Looked<'_>,
     hits: &[Hit],
     tuning: &Tuning,
 ) -> Vec<Features> {
-    let rarity = rarity.by_worth(query);
+    let Looked { query, found, nearness, .. } = *looked;
+    let rarity = looked.rarity.by_worth(query);
     let whole = rarity.whole.max(f64::EPSILON);
     let best: Vec<(&Hit, Evidence)> = hits
         .iter()
@@ -142,6 +153,7 @@ pub(crate) fn features(
             form.long,
             form.longer,
             form.kind,
+            nearness,
         ])
     });
     each.collect()

@@ -26,7 +26,7 @@ mod usefulness;
 mod vectors;
 mod words;
 
-pub use gate::{Features, kind_vector};
+pub use gate::{Features, kind_marks, kind_vector};
 pub use manifest::{Manifest, Topic};
 pub use pasted::DistinctTokens;
 pub use query::{PromptPart, RecallPrompt};

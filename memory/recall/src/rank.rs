@@ -158,7 +158,10 @@ pub fn rank_known(
         }
     }
     hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.index.cmp(&b.index)));
-    let candidates = gate::features(prompt, &query, &rarity, &found, &hits, tuning);
+    // The first reading is the table's, which the gate was fitted with.
+    let nearness = senses.first().map_or(0.0, Sense::nearness);
+    let looked = gate::Looked { query: &query, rarity: &rarity, found: &found, nearness };
+    let candidates = gate::features(prompt, &looked, &hits, tuning);
     let sureness = gate::judge(&candidates, &mut hits);
     let words = query.terms.into_iter().map(|term| term.word).collect();
     Ranking { hits, words, sureness, candidates }

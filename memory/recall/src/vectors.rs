@@ -256,6 +256,14 @@ impl<'a> Sense<'a> {
         Self { weight, query, memories, sum }
     }
 
+    /// How near the query is to what all memories have in common, from -1 to 1.
+    pub(crate) fn nearness(&self) -> f64 {
+        let (query, mean) = (self.query.weighed(|_| 1.0), self.sum.mean(1.0));
+        let length = length(&mean);
+        let along: f32 = query.iter().zip(&mean).map(|(query, mean)| query * mean).sum();
+        if length > 0.0 { f64::from(along / length) } else { 0.0 }
+    }
+
     /// How alike the query and each memory are, from 0 to 1, by the passage that
     /// is nearest. What all memories have in common is taken out as far as
     /// `common` says: among memories of one project it tells nothing.

@@ -1,11 +1,13 @@
-//! What kind of message it is, by its words and how it begins: whether people who
-//! write such messages mean something of their own project, or something that
-//! anybody could answer.
+//! What kind of message it is, by how it is worded and what its words mean:
+//! whether people who write such messages mean something of their own project, or
+//! something that anybody could answer.
 //!
-//! It is a direction among the vectors of the table, fitted on messages of both
-//! kinds (`bench/recall/kinds.txt`), so it also knows words that were not among
-//! them. It is one of several things that speak for a call.
+//! It is a direction among marks of wording ([`super::marks`]) and vectors of the
+//! table, fitted on messages of both kinds (`bench/recall/kinds.txt`), so it also
+//! knows words that were not among them. It is one of several things that speak
+//! for a call.
 
+use super::marks::{PLACES, kind_marks};
 use crate::lexicon::Interpreter;
 use crate::table::WordTable;
 use crate::text::{self, TokenKind};
@@ -18,9 +20,16 @@ const OPENING: usize = 4;
 /// Words that are looked at.
 const MOST: usize = 256;
 
-/// A direction, and where its zero is.
+/// What marks and vectors weigh, and where zero is.
 struct Direction {
     bias: f32,
+    /// By their places.
+    marks: Weights,
+    vector: Weights,
+}
+
+/// A byte for each, and what a one of them stands for.
+struct Weights {
     scale: f32,
     values: &'static [u8],
 }
@@ -31,21 +40,38 @@ impl Direction {
         DIRECTION.get_or_init(|| Self::read(BYTES)).as_ref()
     }
 
-    fn read(bytes: &'static [u8]) -> Option<Self> {
-        let (bias, rest) = bytes.split_first_chunk::<4>()?;
-        let (scale, values) = rest.split_first_chunk::<4>()?;
-        let (bias, scale) = (f32::from_le_bytes(*bias), f32::from_le_bytes(*scale));
-        Some(Self { bias, scale, values })
+    fn read(mut bytes: &'static [u8]) -> Option<Self> {
+        let [bias, of_marks, of_vector] =
+            [number(&mut bytes)?, number(&mut bytes)?, number(&mut bytes)?];
+        let (marks, vector) = bytes.split_at_checked(PLACES)?;
+        Some(Self {
+            bias,
+            marks: Weights { scale: of_marks, values: marks },
+            vector: Weights { scale: of_vector, values: vector },
+        })
+    }
+}
+
+fn number(bytes: &mut &'static [u8]) -> Option<f32> {
+    let (first, rest) = bytes.split_first_chunk::<4>()?;
+    *bytes = rest;
+    Some(f32::from_le_bytes(*first))
+}
+
+impl Weights {
+    fn of(&self, values: impl Iterator<Item = (usize, f32)>) -> f32 {
+        let weight = |place: usize| self.values.get(place).copied().unwrap_or_default();
+        let each = values.map(|(place, value)| value * f32::from(weight(place).cast_signed()));
+        self.scale * each.sum::<f32>()
     }
 }
 
 /// How far a message is one about its own project: the odds.
 pub(super) fn score(typed: &str) -> f64 {
     let Some(direction) = Direction::get() else { return 0.0 };
-    let vector = kind_vector(typed);
-    let each = vector.iter().zip(direction.values);
-    let sum: f32 = each.map(|(value, weight)| value * f32::from(weight.cast_signed())).sum();
-    f64::from(direction.bias + direction.scale * sum)
+    let by_marks = direction.marks.of(kind_marks(typed).into_iter());
+    let by_vector = direction.vector.of(kind_vector(typed).into_iter().enumerate());
+    f64::from(direction.bias + by_marks + by_vector)
 }
 
 /// The vector that tells the kind of a message: that of all its words, small ones
@@ -94,7 +120,8 @@ mod tests {
     fn r13_the_direction_is_whole() {
         let dims = WordTable::get().unwrap().dims();
         let direction = Direction::get().unwrap();
-        assert_eq!(direction.values.len(), dims * 2);
+        assert_eq!(direction.marks.values.len(), PLACES);
+        assert_eq!(direction.vector.values.len(), dims * 2);
         assert_eq!(kind_vector("").len(), dims * 2);
     }
 

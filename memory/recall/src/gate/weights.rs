@@ -10,9 +10,9 @@ pub(super) struct Logistic {
 
 /// Whether a message calls for a memory, by its best hit.
 pub(super) const CALLS: Logistic = Logistic {
-    bias: -1.3027,
+    bias: -1.4089,
     weights: [
-        1.8321,  // score
+        1.5986,  // score
         0.0000,  // words
         0.0000,  // likeness
         0.0000,  // likeness_lead
@@ -21,34 +21,35 @@ pub(super) const CALLS: Logistic = Logistic {
         0.0000,  // both
         0.0000,  // coverage
         0.0000,  // head_coverage
-        2.7055,  // names
-        1.0159,  // distinctive
-        0.2682,  // single
+        2.9375,  // names
+        0.9464,  // distinctive
+        0.2346,  // single
         0.0000,  // place
-        -0.0588, // asked
-        -0.3729, // typed
-        -0.6828, // long
-        -1.7723, // longer
-        0.4914,  // kind
+        -0.4539, // asked
+        -0.2083, // typed
+        -1.0401, // long
+        -1.2937, // longer
+        0.4181,  // kind
+        3.4965,  // nearness
     ],
     products: &[
-        (0, 13, 1.2956),   // score, asked
-        (14, 15, -0.5146), // typed, long
-        (14, 14, 0.1186),  // typed, typed
-        (0, 17, 0.3756),   // score, kind
-        (0, 14, -0.1222),  // score, typed
-        (0, 15, 2.6069),   // score, long
-        (14, 17, -0.0294), // typed, kind
-        (0, 11, -1.2093),  // score, single
-        (17, 17, -0.0521), // kind, kind
+        (0, 13, 1.5050),   // score, asked
+        (14, 15, -0.5180), // typed, long
+        (14, 14, 0.0264),  // typed, typed
+        (0, 17, 0.2335),   // score, kind
+        (0, 14, -0.2468),  // score, typed
+        (0, 15, 2.1591),   // score, long
+        (14, 17, -0.0115), // typed, kind
+        (0, 11, -0.9219),  // score, single
+        (17, 17, -0.0513), // kind, kind
     ],
 };
 
 /// Whether the best hit is what is called for.
 pub(super) const ANSWERS: Logistic = Logistic {
-    bias: -3.8505,
+    bias: -3.4170,
     weights: [
-        3.5448,  // score
+        3.6540,  // score
         0.0000,  // words
         0.0000,  // likeness
         0.0000,  // likeness_lead
@@ -57,15 +58,16 @@ pub(super) const ANSWERS: Logistic = Logistic {
         0.0000,  // both
         0.0000,  // coverage
         0.0000,  // head_coverage
-        2.0827,  // names
-        0.9967,  // distinctive
-        -0.4812, // single
+        2.2478,  // names
+        0.9127,  // distinctive
+        -0.5340, // single
         0.0000,  // place
-        1.3224,  // asked
-        -0.3902, // typed
-        -0.7932, // long
-        -2.7327, // longer
-        0.4064,  // kind
+        1.2354,  // asked
+        -0.5783, // typed
+        -0.7816, // long
+        -2.6152, // longer
+        0.3689,  // kind
+        -0.3869, // nearness
     ],
     products: &[],
 };
@@ -92,15 +94,16 @@ pub(super) const HELPS: Logistic = Logistic {
         0.0000,  // long
         0.0000,  // longer
         0.0000,  // kind
+        0.0000,  // nearness
     ],
     products: &[],
 };
 
 /// Odds of an answer from which on bodies are shown.
-pub(super) const SURE: f64 = 0.3873;
+pub(super) const SURE: f64 = 0.4813;
 
 /// Odds of a call from which on lines are shown.
-pub(super) const POSSIBLE: f64 = 0.1798;
+pub(super) const POSSIBLE: f64 = -0.1726;
 
 /// Least odds of help for a body.
 pub(super) const LEAST_BODY: f64 = -2.0000;
