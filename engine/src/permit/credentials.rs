@@ -5,182 +5,12 @@
 //! names are compared without regard to case, because some file systems have
 //! none, and `*` in a path is what a command does not tell.
 
+mod places;
+
+use places::{
+    AGENT_FILES, DIRECTORIES, ENDINGS, ENV_EXAMPLES, FILES, KEY_NAMES, OWN_FILES, PROCESS_FILES,
+};
 use std::path::{Component, Path, PathBuf};
-
-/// Directories by their last names, wherever they are: all in them counts.
-const DIRECTORIES: &[&str] = &[
-    ".ssh",
-    ".aws",
-    ".azure",
-    ".gnupg",
-    ".kube",
-    ".config/gcloud",
-    ".config/gh",
-    ".config/glab-cli",
-    ".config/hub",
-    ".config/op",
-    ".config/doctl",
-    ".config/heroku",
-    ".config/rclone",
-    ".config/sops",
-    ".config/age",
-    ".config/containers",
-    ".config/github-copilot",
-    ".config/google-chrome",
-    ".config/google-chrome-beta",
-    ".config/chromium",
-    ".config/bravesoftware",
-    ".config/microsoft-edge",
-    ".config/vivaldi",
-    ".config/opera",
-    ".mozilla",
-    ".librewolf",
-    ".thunderbird",
-    ".var/app/org.mozilla.firefox",
-    "snap/firefox",
-    "snap/chromium",
-    "library/keychains",
-    "library/cookies",
-    "library/application support/google/chrome",
-    "library/application support/firefox",
-    "library/application support/bravesoftware",
-    "library/application support/microsoft edge",
-    "library/application support/chromium",
-    ".local/share/keyrings",
-    ".local/share/kwalletd",
-    ".password-store",
-    ".electrum",
-    ".bitcoin",
-    ".ethereum",
-    ".minikube",
-    ".oci",
-    ".step",
-    ".terraform.d",
-    ".chef",
-    ".docker/contexts",
-    ".ansible/vault",
-    "etc/ssl/private",
-    "etc/sudoers.d",
-    "etc/letsencrypt",
-    "run/secrets",
-];
-
-/// Files by their last names, wherever they are.
-const FILES: &[&str] = &[
-    ".docker/config.json",
-    ".dockercfg",
-    ".netrc",
-    "_netrc",
-    ".authinfo",
-    ".authinfo.gpg",
-    ".pgpass",
-    "pgpass.conf",
-    ".my.cnf",
-    ".mylogin.cnf",
-    ".npmrc",
-    ".yarnrc",
-    ".pypirc",
-    ".gemrc",
-    ".gem/credentials",
-    ".bundle/config",
-    ".cargo/credentials",
-    ".cargo/credentials.toml",
-    ".composer/auth.json",
-    ".m2/settings.xml",
-    ".m2/settings-security.xml",
-    ".gradle/gradle.properties",
-    ".nuget/nuget.config",
-    ".config/pip/pip.conf",
-    ".config/configstore/firebase-tools.json",
-    ".config/git/credentials",
-    ".config/fish/fish_variables",
-    ".git-credentials",
-    ".terraformrc",
-    ".vault-token",
-    ".boto",
-    ".s3cfg",
-    ".rclone.conf",
-    ".wgetrc",
-    ".curlrc",
-    ".htpasswd",
-    ".smbcredentials",
-    ".msmtprc",
-    ".fetchmailrc",
-    ".databrickscfg",
-    ".snowsql/config",
-    ".kaggle/kaggle.json",
-    ".huggingface/token",
-    ".cache/huggingface/token",
-    ".dbt/profiles.yml",
-    ".claude/.credentials.json",
-    ".claude.json",
-    ".codex/auth.json",
-    ".gemini/oauth_creds.json",
-    ".gemini/.env",
-    ".local/share/opencode/auth.json",
-    ".config/opencode/auth.json",
-    ".aider.conf.yml",
-    "credentials.json",
-    ".streamlit/secrets.toml",
-    "secrets.yml",
-    "secrets.yaml",
-    "secrets.json",
-    "secrets.toml",
-    "service-account.json",
-    "service_account.json",
-    "serviceaccount.json",
-    "etc/shadow",
-    "etc/shadow-",
-    "etc/gshadow",
-    "etc/gshadow-",
-    "etc/sudoers",
-    "etc/krb5.keytab",
-    "docker.sock",
-];
-
-/// Endings of files that hold keys.
-const ENDINGS: &[&str] = &[
-    ".ppk",
-    ".jks",
-    ".keystore",
-    ".kdbx",
-    ".kdb",
-    ".p12",
-    ".pfx",
-    ".keychain",
-    ".keytab",
-    ".ovpn",
-    ".tfstate",
-    ".tfstate.backup",
-    ".auto.tfvars",
-    ".agekey",
-];
-
-/// Settings of other agents below the person's home, which have keys in them.
-const AGENT_FILES: &[&str] = &[
-    ".claude/settings.json",
-    ".claude/settings.local.json",
-    ".codex/config.toml",
-    ".gemini/settings.json",
-    ".cursor/mcp.json",
-    ".config/goose/config.yaml",
-    ".continue/config.json",
-    ".continue/config.yaml",
-];
-
-/// Names of private keys.
-const KEY_NAMES: &[&str] =
-    &["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ecdsa_sk", "id_ed25519_sk", "id_xmss"];
-
-/// Endings of `.env` files that are for everybody to see.
-const ENV_EXAMPLES: &[&str] = &["example", "sample", "template", "dist", "tmpl", "schema"];
-
-/// What of a process shows its variables and its memory.
-const PROCESS_FILES: &[&str] = &["environ", "mem", "fd", "root", "cwd", "auxv", "maps"];
-
-/// Names below our own home that hold settings and what a person trusts.
-const OWN_FILES: &[&str] =
-    &["settings", "trust", "credentials", "auth", "managed", "tokens", ".env"];
 
 /// Where credentials are looked for.
 #[derive(Clone, Copy, Debug, Default)]
@@ -280,17 +110,25 @@ fn is_secret_name(name: &str) -> bool {
         Some((stem, "key")) => !stem.contains("pub"),
         _ => false,
     };
-    key || pem || is_env(name)
+    let of_service = name.starts_with("client_secret") && name.ends_with(".json")
+        || name.starts_with("ssh_host_") && name.ends_with("_key");
+    key || pem || of_service || is_env(name)
 }
 
-/// `.env` and what begins with it, but for examples.
+/// `.env` and what begins or ends with it, but for examples.
 fn is_env(name: &str) -> bool {
+    let is_example = |text: &str| {
+        let mut words = text.split(['.', '-', '_']);
+        words.any(|word| ENV_EXAMPLES.contains(&word))
+    };
+    if let Some(stem) = name.strip_suffix(".env").filter(|stem| !stem.is_empty()) {
+        return !is_example(stem);
+    }
     let Some(rest) = name.strip_prefix(".env") else {
         return name.contains('*') && could_be(name, ".env");
     };
     let own = rest.is_empty() || rest.starts_with(['.', '-', '_', '~', '*']) || rest == "rc";
-    let mut words = rest.split(['.', '-', '_']);
-    own && !words.any(|word| ENV_EXAMPLES.contains(&word))
+    own && !is_example(rest)
 }
 
 /// `/proc/1/environ` and its kin.

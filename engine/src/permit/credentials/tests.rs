@@ -48,6 +48,17 @@ fn s10_credential_places_are_known() {
         "/home/*/.ssh/id_rsa",
         "/home/ada/.ss*/id_rsa",
         "/repo/.en*",
+        "/repo/prod.env",
+        "/repo/terraform.tfvars",
+        "/repo/.secrets",
+        "/repo/kubeconfig",
+        "/repo/client_secret_1.apps.json",
+        "/home/ada/.config/Slack/Cookies",
+        "/home/ada/.config/netlify/config.json",
+        "/home/ada/.local/share/fish/fish_history",
+        "/home/ada/.vault_pass.txt",
+        "/etc/ssh/ssh_host_rsa_key",
+        "/etc/wireguard/wg0.conf",
     ] {
         assert!(secret(path), "{path}");
     }
@@ -77,6 +88,11 @@ fn s10_what_is_beside_them_is_not() {
         "/repo/*",
         "/repo/src/*.rs",
         "/repo/history",
+        "/repo/example.env",
+        "/repo/x.tfvars.example",
+        "/repo/src/kubeconfig.rs",
+        "/repo/src/secrets/mod.rs",
+        "/home/ada/.config/nvim/init.lua",
     ] {
         assert!(!secret(path), "{path}");
     }
