@@ -16,6 +16,8 @@ use std::sync::Mutex;
 
 const DENIED: &str = include_str!("corpus/denied-commands.txt");
 const DENIED_FILES: &str = include_str!("corpus/denied-files.txt");
+const DENIED_CHANGES: &str = include_str!("corpus/denied-changes.txt");
+const PLAIN_WORK: &str = include_str!("corpus/plain-work.txt");
 
 fn spellings(corpus: &str) -> Vec<String> {
     corpus.lines().filter(|line| !line.is_empty()).map(|line| line.replace('␤', "\n")).collect()
@@ -107,6 +109,93 @@ fn s11_no_spelling_of_a_denied_file_passes() {
         |command: &String| permit.decide("Bash", &scene.command(command)) == Verdict::Allow;
     let slipped: Vec<String> = spellings(DENIED_FILES).into_iter().filter(passes).collect();
     assert!(slipped.is_empty(), "{slipped:#?}");
+}
+
+/// A directory with sources, a file of keys and a link of git to a denied part.
+fn project() -> Scene {
+    let scene = Scene::new();
+    for dir in ["src", "lib", ".git", "home/notes"] {
+        std::fs::create_dir_all(scene.path().join(dir)).unwrap();
+    }
+    for (name, text) in [
+        ("src/main.rs", "fn main() {}\n"),
+        ("README.md", "a plain file\n"),
+        ("package.json", "{}\n"),
+        (".env", "KEY=hunter2\n"),
+        ("home/notes/a.txt", "hunter2\n"),
+        (".git/config", "[alias]\n\tp = push\n\tst = status\n\tx = !rm victim\n"),
+    ] {
+        std::fs::write(scene.path().join(name), text).unwrap();
+    }
+    scene
+}
+
+/// A rule about changes holds for commands, too: of a program that is not known
+/// to leave a file alone nobody knows what it does with it.
+#[test]
+fn s11_no_spelling_of_a_denied_change_passes() {
+    let scene = project();
+    let all = spellings(DENIED_CHANGES);
+    let mut slipped = Vec::new();
+    for mode in [PermissionMode::Default, PermissionMode::BypassPermissions] {
+        let permit = scene.permit(mode, &rules(&["Bash"], &["Edit(./src/**)"]));
+        for command in &all {
+            if permit.decide("Bash", &scene.command(command)) == Verdict::Allow {
+                slipped.push((mode, command));
+            }
+        }
+    }
+    assert!(slipped.is_empty(), "{slipped:#?}");
+    assert!(all.len() >= 250, "{}", all.len());
+}
+
+/// What nobody minds is not held up by a rule about something else.
+#[test]
+fn s11_plain_work_is_not_held_up_by_a_rule_about_something_else() {
+    let scene = project();
+    let mut held = Vec::new();
+    for rule in ["Bash(rm:*)", "Bash(git push:*)", "Edit(./src/**)", "Read(./.env)"] {
+        let permit = scene.permit(PermissionMode::Default, &rules(&["Bash"], &[rule]));
+        for command in spellings(PLAIN_WORK) {
+            let is_about = rule.contains("push") && command.contains("push");
+            let verdict = permit.decide("Bash", &scene.command(&command));
+            if !is_about && verdict != Verdict::Allow {
+                held.push((rule, command));
+            }
+        }
+    }
+    assert!(held.is_empty(), "{held:#?}");
+}
+
+/// An alias stands for what git is told that it does.
+#[test]
+fn s11_an_alias_of_git_is_what_it_stands_for() {
+    let scene = project();
+    let deny = rules(&["Bash"], &["Bash(git push:*)", "Bash(rm:*)"]);
+    let permit = scene.permit(PermissionMode::Default, &deny);
+    for command in ["git p", "git -C . p origin", "git x", "git -P x"] {
+        let verdict = permit.decide("Bash", &scene.command(command));
+        assert_ne!(verdict, Verdict::Allow, "{command}");
+    }
+    assert_eq!(permit.decide("Bash", &scene.command("git st")), Verdict::Allow);
+}
+
+/// Directories by another name, and variables that are set.
+#[test]
+fn s11_a_denied_directory_has_no_other_name() {
+    let scene = project();
+    let permit = scene.permit(PermissionMode::Default, &rules(&["Bash"], &["Read(~/notes/**)"]));
+    for command in [
+        "cat ${HOME:-x}/notes/a.txt",
+        "cat ${HOME-x}/notes/a.txt",
+        "cat /proc/self/cwd/home/notes/a.txt",
+        "cat /proc/$$/cwd/home/notes/a.txt",
+        "cat /proc/self/root$HOME/notes/a.txt",
+        "cd home/notes; cat /proc/self/cwd/a.txt",
+    ] {
+        let verdict = permit.decide("Bash", &scene.command(command));
+        assert_ne!(verdict, Verdict::Allow, "{command}");
+    }
 }
 
 /// Calls that a model makes, the last one first.

@@ -13,11 +13,7 @@ use everfold_kernel::ports::{CallRole, CommandEffect, ProgramCall, WordKind};
 const BY_PREFIX: &[(&str, &[&str])] = &[
     ("cargo", &["build", "check", "test", "clippy", "fmt", "doc", "tree", "metadata"]),
     ("go", &["build", "test", "vet", "list", "fmt"]),
-    (
-        "git",
-        &["add", "status", "log", "diff", "show", "blame", "ls-files", "rev-parse", "shortlog"],
-    ),
-    ("pytest", &[]),
+    ("git", &["status", "log", "diff", "show", "blame", "ls-files", "rev-parse", "shortlog"]),
 ];
 
 /// The rule that "always" adds for a call like this.
@@ -50,9 +46,6 @@ fn by_prefix(call: &ProgramCall) -> Option<Vec<&str>> {
     let mut words = call.words.iter().map(|word| word.text.as_str());
     let program = words.next()?;
     let (_, subcommands) = BY_PREFIX.iter().find(|(name, _)| *name == program)?;
-    if subcommands.is_empty() {
-        return Some(vec![program]);
-    }
     let second = words.next().filter(|word| subcommands.contains(word))?;
     // What only reads stays so under its rule.
     let reads = call.reading_words == 0 || call.effect == CommandEffect::Reads;

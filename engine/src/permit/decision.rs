@@ -156,7 +156,9 @@ impl Decision<'_> {
     /// that names nothing in the working directories is a word.
     fn counts(&self, file: &FileMention) -> bool {
         let open = file.path.to_string_lossy().contains('*');
-        let read = file.touch != FileTouch::Written && file.presence == Presence::There;
+        let written =
+            matches!(file.touch, FileTouch::Written | FileTouch::Changed | FileTouch::ChangedTree);
+        let read = !written && file.presence == Presence::There;
         read || open || !self.permit.places.in_roots(&file.path)
     }
 

@@ -193,12 +193,19 @@ impl Rule {
         let reads = matches!(self.tool.as_str(), "Read" | "*");
         let writes = matches!(self.tool.as_str(), "Edit" | "Write");
         let hit = used.outline.files.iter().any(|file| {
-            (reads || writes && file.touch == FileTouch::Written) && paths.reaches(&file.path)
+            let written = writes && file.touch == FileTouch::Written;
+            (reads || written) && paths.reaches(&file.path)
+                || written && paths.is_all_of(&file.path)
         });
         // What a shell is handed unseen may show the file as well as run a program.
         let hidden = used.outline.hidden.is_some();
         let open = used.outline.open_reads.iter().any(|name| paths.could_be(name));
-        let could = reads && (hidden || open);
+        let changed = used.outline.files.iter().any(|file| match file.touch {
+            FileTouch::Changed => paths.reaches(&file.path) || paths.is_all_of(&file.path),
+            FileTouch::ChangedTree => paths.reaches(&file.path) || paths.is_below(&file.path),
+            _ => false,
+        });
+        let could = reads && open || writes && changed || (reads || writes) && hidden;
         match (hit, could) {
             (true, _) => Touch::Yes,
             (false, true) => Touch::Could,
@@ -219,6 +226,23 @@ impl PathScope {
     /// Whether a path, or a directory that it is in, is meant.
     fn reaches(&self, path: &Path) -> bool {
         path.ancestors().any(|path| self.wide.iter().any(|glob| glob.is_match(path)))
+    }
+
+    /// Whether what is meant is in a directory.
+    fn is_below(&self, dir: &Path) -> bool {
+        self.known_start().starts_with(dir)
+    }
+
+    /// Whether a directory is the one of which all or some is meant.
+    fn is_all_of(&self, dir: &Path) -> bool {
+        self.known_start() == dir
+    }
+
+    /// The pattern up to what it leaves open.
+    fn known_start(&self) -> &Path {
+        let pattern = self.exact.glob().glob();
+        let open = pattern.find(['*', '?', '[', '{', '\\']);
+        Path::new(open.and_then(|at| pattern.get(..at)).unwrap_or(pattern))
     }
 
     /// Whether a name of which not all is known (`*`) may become a path that is

@@ -7,11 +7,15 @@
 //! given to carry out, by argument, by pipe or by a document in the line.
 
 mod carriers;
+mod change;
 mod doubt;
+mod git_settings;
 mod given;
+mod logins;
 mod loose;
 mod mention;
 mod options;
+mod perhaps;
 mod script_file;
 mod sent;
 mod substitution;
@@ -26,6 +30,7 @@ use everfold_kernel::ports::{
     CallRole, CallWord, CommandEffect, CommandOutline, FileTouch, ProgramCall, ShellPlace, WordKind,
 };
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use syntax::{
     WORD_KINDS, all, children, document_text, feeds, is_inside_word, is_over_lines, is_target,
     text_of,
@@ -53,13 +58,18 @@ pub fn outline(command: &str, place: &ShellPlace) -> CommandOutline {
     if found.hidden.is_some() {
         found.mentions.extend(loose::words(command, place));
     }
+    found.links_made();
     let files = mention::files(&mut found, place);
+    let by_git = found.makes_git_run();
     let effect = |caller| match is_read_only(command, caller) {
+        ReadOnlyVerdict::ReadOnly if by_git => {
+            CommandEffect::Acts(git_settings::GIT_RUNS.to_owned())
+        }
         ReadOnlyVerdict::ReadOnly => CommandEffect::Reads,
         ReadOnlyVerdict::Refused { reason } => CommandEffect::Acts(reason),
     };
     CommandOutline {
-        plain: plain(command),
+        plain: plain(command).map(|calls| git_settings::acting(calls, by_git)),
         effect: effect(CommandCaller::MainAgent),
         unwatched_effect: effect(CommandCaller::BackgroundAgent),
         runs: found.runs,
@@ -116,6 +126,8 @@ struct Findings {
     hidden: Option<String>,
     /// Words that may name files.
     mentions: Vec<(String, FileTouch)>,
+    /// The directories in which it may work.
+    bases: Vec<PathBuf>,
     /// What variables were set to in the line.
     variables: BTreeMap<String, Vec<CallWord>>,
     /// Files that the line writes, and texts that it prints or quotes.
@@ -126,6 +138,8 @@ struct Findings {
     patterns: doubt::Patterns,
     place: ShellPlace,
     bytes: usize,
+    /// Whether something in it works in another directory.
+    moves: bool,
 }
 
 impl Findings {
@@ -203,6 +217,9 @@ impl Findings {
                     self.hide("it does not parse as plain shell");
                 }
             }
+            "simple_expansion" | "expansion" if self.shows_variable(node, source) => {
+                self.mentions.push((touch::ENVIRONMENT.to_owned(), FileTouch::Named));
+            }
             kind if WORD_KINDS.contains(&kind) && !is_inside_word(node) && !is_target(node) => {
                 for word in self.words(node, source) {
                     self.mentions.push((word.text, FileTouch::Named));
@@ -268,20 +285,27 @@ impl Findings {
     fn carry_out(&mut self, words: &[CallWord], level: usize) -> Option<Language> {
         let wrapper::Unwrapped { mut listed, carried, .. } = wrapper::unwrapped(words);
         listed.extend(doubt::with_what_is_sent(&listed));
+        // What `find` hands on is below the directories that it names.
+        let finds = words.first().is_some_and(|word| base_name(&word.text) == "find");
         for call in listed.iter().filter(|call| call.role != CallRole::Perhaps) {
             self.mentions.extend(touch::touched(&call.words));
+            self.mentions.extend(change::changed(call));
+            self.moves |= change::moves(call);
             self.written.extend(touch::made(&call.words));
             if let Some(reason) = doubt::about(call) {
                 self.hide(reason);
             }
             self.open_reads.extend(doubt::open_reads(call, self.patterns));
-            if doubt::shows_anything(call) {
+            if !finds && doubt::shows_anything(call) {
                 self.mentions.push((".".to_owned(), FileTouch::Tree));
             }
             let name = call.words.first().map_or("", |word| word.text.as_str());
             if name.contains('/') {
                 self.carried_files.push((name.to_owned(), Language::Shell));
             }
+        }
+        for call in &listed {
+            self.alias_of_git(call, level);
         }
         self.runs.extend(listed);
         let mut takes_input = None;
@@ -293,6 +317,7 @@ impl Findings {
                 }
                 Carried::Script(script) => self.script(&script.text, level + 1),
                 Carried::Code(code) => self.inline_code(&code.text),
+                Carried::Filter(code) => self.code_of_filter(&code.text),
                 Carried::Input(language) => takes_input = Some(language),
                 Carried::File(file, _) if file.kind == WordKind::Open => {
                     self.hide("a program carries out a file that is only known when it runs");
@@ -315,60 +340,20 @@ impl Findings {
         let touch = if writes { FileTouch::Written } else { FileTouch::Named };
         let mut targets = Vec::new();
         for part in children(node) {
-            if WORD_KINDS.contains(&part.kind()) || part.kind().ends_with("expansion") {
+            if WORD_KINDS.contains(&part.kind())
+                || part.kind().ends_with("expansion")
+                || part.kind() == "command_substitution"
+            {
                 self.add_words(part, source, &mut targets);
             }
         }
         targets.extend(loose::emptied(&targets).into_iter().flatten().collect::<Vec<_>>());
         for word in targets {
             if writes {
+                self.mentions.extend((word.kind == WordKind::Open).then(change::anything));
                 self.written.push(word.text.clone());
             }
             self.mentions.push((word.text, touch));
-        }
-    }
-
-    fn assignment(&mut self, node: Node<'_>, source: &str, level: usize) {
-        let mut parts = children(node).into_iter();
-        let Some(name) = parts.next() else { return };
-        let name = text_of(name, source).split('[').next().unwrap_or_default().to_owned();
-        let mut values = Vec::new();
-        for part in parts {
-            match part.kind() {
-                "=" => {}
-                "+=" => values.push(CallWord { text: "*".into(), kind: WordKind::Open }),
-                "array" => {
-                    let items = children(part).into_iter();
-                    for item in items.filter(|item| !matches!(item.kind(), "(" | ")")) {
-                        values.extend(self.words(item, source));
-                    }
-                }
-                _ => self.add_words(part, source, &mut values),
-            }
-        }
-        self.variable(&name, &values, level);
-        match self.variables.get_mut(&name) {
-            // Which of several values it has when it is used, nobody knows.
-            Some(known) => known.push(CallWord { text: "*".into(), kind: WordKind::Open }),
-            None => drop(self.variables.insert(name, values)),
-        }
-    }
-
-    /// What a text that does not parse may run: whatever its pieces say.
-    fn by_pieces(&mut self, source: &str) {
-        let home = self.home();
-        let source = source.replace("${HOME}", &home).replace("$HOME", &home);
-        for piece in source.split([';', '&', '|', '`', '$', '(', ')', '{', '}', '\n', '<', '>']) {
-            let words: Vec<CallWord> = piece
-                .split_whitespace()
-                .map(|word| CallWord::exact(&word.replace(['\'', '"', '\\'], "")))
-                .collect();
-            if words.is_empty() {
-                continue;
-            }
-            self.mentions.extend(words.iter().map(|word| (word.text.clone(), FileTouch::Named)));
-            let listed = wrapper::unwrapped(&words).listed;
-            self.runs.extend(listed);
         }
     }
 }

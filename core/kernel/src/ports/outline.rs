@@ -173,5 +173,11 @@ pub enum FileTouch {
     Tree,
     /// It, and what is below it under names without a leading dot.
     VisibleTree,
+    /// It, all that is below it, and whatever links in it lead to.
+    LinkedTree,
     Written,
+    /// It may be written, removed or replaced: nobody can tell.
+    Changed,
+    /// The same, and what is below it.
+    ChangedTree,
 }

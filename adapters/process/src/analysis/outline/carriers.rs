@@ -67,7 +67,7 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
     runner("proxychains", "", 0),
     runner("rtk", "", 0),
     runner("runuser", "-u -g -G", 0),
-    runner("setarch", "", 1),
+    runner("setarch", "", 0),
     runner("setpriv", "", 0),
     runner("ssh-agent", "-a -E -O -P -t", 0),
     runner("strace", "-e -o -p -s -u -a -E -I -O -P -S -b", 0),

@@ -47,7 +47,9 @@ pub(super) fn given(name: &str, args: &[CallWord], carried: &mut Vec<Carried>) {
         if args.iter().any(|word| word.text == "*") {
             carried.push(Carried::Unknown("code is only known when it runs"));
         }
-        carried.extend(args.iter().cloned().map(Carried::Code));
+        let is_filter = name.ends_with("awk") || name.ends_with("sed");
+        let of = if is_filter { Carried::Filter } else { Carried::Code };
+        carried.extend(args.iter().cloned().map(of));
         let files = values(args, &["-f", "--file"]).into_iter();
         carried.extend(files.map(|file| Carried::File(file, Language::Other)));
     }
@@ -96,6 +98,19 @@ fn of_builtins(name: &str, args: &[CallWord], carried: &mut Vec<Carried>) {
             .extend(words().filter(|word| word.text.contains(' ')).cloned().map(Carried::Script));
     }
     match name {
+        "less" | "more" => carried.extend(args.iter().filter_map(|word| {
+            let text = word.text.strip_prefix('+')?.split_once('!')?.1.to_owned();
+            Some(Carried::Script(CallWord { text, kind: word.kind }))
+        })),
+        "run-parts" => carried.push(Carried::Unknown("it runs whatever is in a directory")),
+        "make" | "gmake" => {
+            let files = values(args, &["-f", "--file", "--makefile"]).into_iter();
+            carried.extend(
+                files
+                    .filter(|file| file.kind == WordKind::Open)
+                    .map(|file| Carried::File(file, Language::Other)),
+            );
+        }
         "trap" => carried.extend(plain().next().cloned().map(Carried::Script)),
         "alias" => carried.extend(args.iter().filter_map(|word| {
             let text = word.text.split_once('=')?.1.to_owned();
@@ -155,6 +170,7 @@ fn of_git(args: &[CallWord], carried: &mut Vec<Carried>) {
         Carried::Script(CallWord { text, kind: word.kind })
     }));
     carried.extend(behind("ext::"));
+    of_git_settings(args, carried);
     if let Some(at) = args.iter().position(|word| word.text == "foreach") {
         carried.push(Carried::Script(merged(args.iter().skip(at + 1))));
     }
@@ -163,6 +179,50 @@ fn of_git(args: &[CallWord], carried: &mut Vec<Carried>) {
         .any(|word| matches!(word.text.as_str(), "clone" | "fetch" | "pull" | "ls-remote"))
     {
         carried.extend(values(args, &["-u"]).into_iter().map(Carried::Script));
+    }
+}
+
+/// Parts of the names of settings of git that hold a command.
+const GIT_RUNS: &[&str] = &[
+    "pager",
+    "editor",
+    "command",
+    "cmd",
+    "helper",
+    "program",
+    "askpass",
+    "fsmonitor",
+    "textconv",
+    "external",
+    "driver",
+    "clean",
+    "smudge",
+    "process",
+    "pack",
+    "tool",
+    "exec",
+];
+
+/// What git carries out by a setting: `git config core.pager x`.
+fn of_git_settings(args: &[CallWord], carried: &mut Vec<Carried>) {
+    let hides = |word: &&CallWord| {
+        let text = word.text.to_lowercase();
+        text.contains("hookspath") || text.starts_with("--config-env")
+    };
+    if args.iter().any(|word| hides(&word)) {
+        carried.push(Carried::Unknown("a setting of git is only known when it runs"));
+    }
+    if let Some(at) = args.iter().position(|word| word.text == "config") {
+        let rest = args.get(at + 1..).unwrap_or_default();
+        let runs = |word: &CallWord| {
+            let text = word.text.to_lowercase();
+            text.contains('.') && GIT_RUNS.iter().any(|part| text.contains(part))
+        };
+        let values = rest.iter().skip_while(|word| !runs(word)).skip(1);
+        carried.extend(values.map(|word| {
+            let text = word.text.trim_start_matches('!').to_owned();
+            Carried::Script(CallWord { text, kind: word.kind })
+        }));
     }
 }
 

@@ -2,6 +2,7 @@
 //! our grammar and a shell differ.
 
 use super::words::{ansi, braced};
+use super::{Findings, wrapper};
 use everfold_kernel::ports::{CallWord, FileTouch, ShellPlace, WordKind};
 use std::collections::BTreeSet;
 
@@ -95,6 +96,26 @@ pub(super) fn words(text: &str, place: &ShellPlace) -> Vec<(String, FileTouch)> 
         }
     }
     found
+}
+
+impl Findings {
+    /// What a text that does not parse may run: whatever its pieces say.
+    pub(super) fn by_pieces(&mut self, source: &str) {
+        let home = self.home();
+        let source = source.replace("${HOME}", &home).replace("$HOME", &home);
+        for piece in source.split([';', '&', '|', '`', '$', '(', ')', '{', '}', '\n', '<', '>']) {
+            let words: Vec<CallWord> = piece
+                .split_whitespace()
+                .map(|word| CallWord::exact(&word.replace(['\'', '"', '\\'], "")))
+                .collect();
+            if words.is_empty() {
+                continue;
+            }
+            self.mentions.extend(words.iter().map(|word| (word.text.clone(), FileTouch::Named)));
+            let listed = wrapper::unwrapped(&words).listed;
+            self.runs.extend(listed);
+        }
+    }
 }
 
 #[cfg(test)]

@@ -4,13 +4,15 @@
 //! behind `=`, `@` and `:`, or attached to an option. Every directory that is
 //! named may be where a program works, so names are looked for in all of them.
 
+mod links;
+
 use super::Findings;
 use everfold_kernel::ports::{FileMention, FileTouch, Presence, ShellPlace};
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
 /// Directories in which names are looked for.
-const MOST_BASES: usize = 12;
+pub(super) const MOST_BASES: usize = 12;
 /// Files that one pattern stands for.
 const MOST_MATCHES: usize = 2_000;
 /// Files in all.
@@ -20,11 +22,31 @@ const MOST_MENTIONS: usize = 8_000;
 pub(super) fn files(found: &mut Findings, place: &ShellPlace) -> Vec<FileMention> {
     let mentions: BTreeSet<(String, FileTouch)> =
         std::mem::take(&mut found.mentions).into_iter().collect();
-    let bases = bases(&mentions, place);
+    // A change is of something that is named as well.
+    let named: BTreeSet<_> = mentions
+        .iter()
+        .filter(|(_, touch)| !matches!(touch, FileTouch::Changed | FileTouch::ChangedTree))
+        .cloned()
+        .collect();
+    let bases = bases(&named, place);
+    found.bases.clone_from(&bases);
+    if found.moves && bases.len() >= MOST_BASES {
+        found.hide("it names too many directories to be checked");
+    }
     let mut files = BTreeSet::new();
     for (text, touch) in &mentions {
-        for part in parts(text) {
+        if *touch == FileTouch::LinkedTree {
             for base in &bases {
+                links::below(&full(text, base, place), &mut files);
+            }
+            continue;
+        }
+        for part in parts(text) {
+            // What is written is where the line is, if it goes nowhere.
+            let writes =
+                matches!(touch, FileTouch::Written | FileTouch::Changed | FileTouch::ChangedTree);
+            let near = if writes && !found.moves { 1 } else { bases.len() };
+            for base in bases.iter().take(near) {
                 for path in expanded(&full(part, base, place)) {
                     if is_device(&path) {
                         continue;
@@ -81,6 +103,7 @@ fn parts(text: &str) -> BTreeSet<&str> {
             continue;
         }
         open.extend(text.strip_prefix("file://"));
+        open.extend(of_process(text));
         open.extend(text.strip_prefix(['@', '<', '=']));
         for mark in ['=', ':', '@', ','] {
             open.extend(text.split_once(mark).map(|(_, rest)| rest));
@@ -97,6 +120,18 @@ fn parts(text: &str) -> BTreeSet<&str> {
         found.remove("/");
     }
     found
+}
+
+/// The same by the system's files of a process: `/proc/self/cwd/x` is `x`.
+fn of_process(text: &str) -> Option<&str> {
+    let rest = text.strip_prefix("/proc/")?;
+    let (_, rest) = rest.split_once('/')?;
+    let rest = rest
+        .split_once("task/")
+        .and_then(|(_, rest)| rest.split_once('/'))
+        .map_or(rest, |(_, rest)| rest);
+    rest.strip_prefix("cwd/")
+        .or_else(|| rest.strip_prefix("root").filter(|rest| rest.starts_with('/')))
 }
 
 /// What everybody may read and write, and nothing is kept in.

@@ -41,6 +41,11 @@ const TABLE: &[Acting] = &[
             "--tag-name-filter",
             "--setup",
             "--extcmd",
+            "--sendmail-cmd",
+            "--to-cmd",
+            "--cc-cmd",
+            "--header-cmd",
+            "--access-hook",
         ],
         &[
             "--output",
@@ -55,6 +60,7 @@ const TABLE: &[Acting] = &[
             "--output-directory",
             "-o",
             "--hooks-path",
+            "--no-index",
         ],
     ),
     acting(

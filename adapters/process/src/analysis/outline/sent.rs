@@ -20,6 +20,7 @@ const ORDERS: &[&str] = &[
     "setup.py",
     "conftest.py",
     "Taskfile.yml",
+    ".gitconfig",
 ];
 
 /// How code speaks of the home directory.
@@ -124,6 +125,22 @@ impl Findings {
         }
     }
 
+    /// Whether a variable that may be a key is printed.
+    pub(super) fn shows_variable(&self, node: Node<'_>, source: &str) -> bool {
+        let text = text_of(node, source);
+        let is_own = text.trim_start_matches(['$', '{']);
+        let is_set = self.variables.keys().any(|name| is_own.starts_with(name.as_str()));
+        if is_set || !touch::is_secret_variable(text) {
+            return false;
+        }
+        let is_text = ["herestring_redirect", "heredoc_body"];
+        let printed = ancestor(node, "command").is_some_and(|command| {
+            let words = self.program_words(command, source);
+            words.first().is_some_and(|word| is_printer(&word.text))
+        });
+        printed || is_text.iter().any(|kind| ancestor(node, kind).is_some())
+    }
+
     /// Words behind the file of a redirection: the grammar takes them for
     /// more files, and a shell for words of the program.
     pub(super) fn behind_target(&self, redirect: Node<'_>, source: &str) -> Vec<CallWord> {
@@ -144,6 +161,33 @@ impl Findings {
         let mut words = program.map(|node| self.program_words(node, source)).unwrap_or_default();
         words.extend(more);
         self.carry_out(&words, level);
+    }
+
+    /// What the line itself sets a variable to.
+    pub(super) fn assignment(&mut self, node: Node<'_>, source: &str, level: usize) {
+        let mut parts = children(node).into_iter();
+        let Some(name) = parts.next() else { return };
+        let name = text_of(name, source).split('[').next().unwrap_or_default().to_owned();
+        let mut values = Vec::new();
+        for part in parts {
+            match part.kind() {
+                "=" => {}
+                "+=" => values.push(CallWord { text: "*".into(), kind: WordKind::Open }),
+                "array" => {
+                    let items = children(part).into_iter();
+                    for item in items.filter(|item| !matches!(item.kind(), "(" | ")")) {
+                        values.extend(self.words(item, source));
+                    }
+                }
+                _ => self.add_words(part, source, &mut values),
+            }
+        }
+        self.variable(&name, &values, level);
+        match self.variables.get_mut(&name) {
+            // Which of several values it has when it is used, nobody knows.
+            Some(known) => known.push(CallWord { text: "*".into(), kind: WordKind::Open }),
+            None => drop(self.variables.insert(name, values)),
+        }
     }
 
     /// What a variable is set to, for those who carry that out.
@@ -175,6 +219,17 @@ impl Findings {
     /// Code in the line: what it starts is for rules to look at, and the files
     /// that its texts name are named by the line.
     pub(super) fn inline_code(&mut self, code: &str) {
+        let before = self.mentions.len();
+        self.code_of_filter(code);
+        // What it opens it may write, wherever it goes.
+        self.moves = true;
+        let named = self.mentions.get(before..).unwrap_or_default().iter();
+        let changed: Vec<_> = named.map(|(text, _)| (text.clone(), FileTouch::Changed)).collect();
+        self.mentions.extend(changed);
+    }
+
+    /// The same for code that goes over lines, which writes where it says so.
+    pub(super) fn code_of_filter(&mut self, code: &str) {
         // Texts that are put together are one.
         let mut joined = code.to_owned();
         for quote in ['\'', '"'] {
@@ -195,6 +250,19 @@ impl Findings {
         self.code.push(code.to_owned());
     }
 
+    /// What is below a directory that the line makes a link to may be reached by
+    /// what else is in the line.
+    pub(super) fn links_made(&mut self) {
+        let sure = || self.runs.iter().filter(|call| call.role != CallRole::Perhaps);
+        if sure().count() < 2 {
+            return;
+        }
+        let makers = sure().filter(|call| is_named(call, &["ln", "link", "mount"]));
+        let words = makers.flat_map(|call| call.words.iter().skip(1));
+        let linked: Vec<_> = words.map(|word| (word.text.clone(), FileTouch::Tree)).collect();
+        self.mentions.extend(linked);
+    }
+
     /// A file that the line writes and runs is a script of the line.
     pub(super) fn written_and_run(&mut self) {
         let written = std::mem::take(&mut self.written);
@@ -208,7 +276,9 @@ impl Findings {
         let by_file = self.carried_files.iter().any(|(file, _)| is_written(file));
         // What git and build tools run by themselves.
         let by_tool = written.iter().any(|file| {
-            file.split('/').any(|part| part == "hooks") || ORDERS.contains(&base_name(file))
+            file.split('/').any(|part| part == "hooks")
+                || file.ends_with(".git/config")
+                || ORDERS.contains(&base_name(file))
         });
         if by_name || by_file || by_tool {
             self.hide("it writes a file and runs it");

@@ -1,6 +1,6 @@
 //! How programs touch the files that their words name.
 
-use super::base_name;
+use super::{base_name, logins};
 use everfold_kernel::ports::{CallWord, FileTouch};
 
 /// Programs that write, replace or remove what they are given.
@@ -28,6 +28,11 @@ pub(super) fn made(words: &[CallWord]) -> Vec<String> {
     }
 }
 
+/// Whether a program writes, replaces or removes what it is given.
+pub(super) fn is_writer(name: &str) -> bool {
+    WRITERS.contains(&name)
+}
+
 fn text(word: &CallWord) -> String {
     word.text.clone()
 }
@@ -45,23 +50,52 @@ pub(super) const ENVIRONMENT: &str = "/proc/self/environ";
 pub(super) fn touched(words: &[CallWord]) -> Vec<(String, FileTouch)> {
     let Some((program, args)) = words.split_first() else { return Vec::new() };
     let name = base_name(&program.text);
-    let has = |options: &[&str]| {
-        args.iter().any(|word| {
-            let text = word.text.as_str();
-            options.iter().any(|option| match option.strip_prefix("--") {
-                Some(_) => text == *option || text.split('=').next() == Some(option),
-                None => {
-                    text.starts_with('-')
-                        && !text.starts_with("--")
-                        && option.chars().nth(1).is_some_and(|letter| text.contains(letter))
-                }
-            })
-        })
+    let has = |options: &[&str]| has(args, options);
+    let texts = args.iter().map(|word| word.text.as_str());
+    let operands: Vec<&str> = if name == "find" {
+        // Directories stand before all else, but for three options.
+        texts
+            .skip_while(|text| matches!(*text, "-H" | "-L" | "-P"))
+            .take_while(|text| !text.starts_with(['-', '(', '!']))
+            .collect()
+    } else {
+        texts.filter(|text| !text.starts_with('-')).collect()
     };
-    let operands: Vec<&str> =
-        args.iter().map(|word| word.text.as_str()).filter(|text| !text.starts_with('-')).collect();
     let mut found = Vec::new();
-    let tree = match name {
+    let tree = goes_through(name, args, &operands);
+    if let Some(touch) = tree {
+        found.extend(operands.iter().map(|text| ((*text).to_owned(), touch)));
+        // A pattern alone: the working directory is meant.
+        let alone = if name == "find" { operands.is_empty() } else { operands.len() < 2 };
+        if alone || name == "git" {
+            found.push((".".to_owned(), touch));
+        }
+    }
+    let edits = matches!(name, "sed" | "gsed" | "perl") && has(&["-i", "--in-place"]);
+    if edits || WRITERS.contains(&name) {
+        found.extend(operands.iter().map(|text| ((*text).to_owned(), FileTouch::Written)));
+    }
+    // Without a word it goes home.
+    if name == "cd" && operands.is_empty() {
+        found.push(("~".to_owned(), FileTouch::Named));
+    }
+    found.extend(logins::place_of(words).map(|place| (place.to_owned(), FileTouch::Named)));
+    if follows_links(name, args) {
+        found.extend(operands.iter().map(|text| ((*text).to_owned(), FileTouch::LinkedTree)));
+        if operands.len() < 2 {
+            found.push((".".to_owned(), FileTouch::LinkedTree));
+        }
+    }
+    if shows_environment(name, args) {
+        found.push((ENVIRONMENT.to_owned(), FileTouch::Named));
+    }
+    found
+}
+
+/// How a program goes through the directories that it is given, if it does.
+fn goes_through(name: &str, args: &[CallWord], operands: &[&str]) -> Option<FileTouch> {
+    let has = |options: &[&str]| has(args, options);
+    match name {
         "grep" | "egrep" | "fgrep" | "zgrep" => {
             has(&["-r", "-R", "--recursive", "--dereference-recursive", "-d", "--directories"])
                 .then_some(FileTouch::Tree)
@@ -81,26 +115,43 @@ pub(super) fn touched(words: &[CallWord]) -> Vec<(String, FileTouch)> {
             .any(|word| word.text.starts_with("-exec") || word.text.starts_with("-ok"))
             .then_some(FileTouch::Tree),
         name => WALKERS.contains(&name).then_some(FileTouch::Tree),
-    };
-    if let Some(touch) = tree {
-        found.extend(operands.iter().map(|text| ((*text).to_owned(), touch)));
-        // A pattern alone: the working directory is meant.
-        if operands.len() < 2 || name == "git" {
-            found.push((".".to_owned(), touch));
+    }
+}
+
+/// Whether one of these options is given, alone, in a cluster or with a value.
+fn has(args: &[CallWord], options: &[&str]) -> bool {
+    args.iter().any(|word| {
+        let text = word.text.as_str();
+        options.iter().any(|option| match option.strip_prefix("--") {
+            // Programs take the start of a long option for all of it.
+            Some(_) => {
+                let own = text.split('=').next().unwrap_or_default();
+                own == *option || own.len() > 4 && option.starts_with(own)
+            }
+            None => {
+                text.starts_with('-')
+                    && !text.starts_with("--")
+                    && option.chars().nth(1).is_some_and(|letter| text.contains(letter))
+            }
+        })
+    })
+}
+
+/// Whether a program that goes through directories follows links in them.
+fn follows_links(name: &str, args: &[CallWord]) -> bool {
+    match name {
+        "grep" | "egrep" | "fgrep" | "zgrep" => has(args, &["-R", "--dereference-recursive"]),
+        "rg" => has(args, &["-L", "--follow"]),
+        "diff" => has(args, &["-r", "--recursive"]) && !has(args, &["--no-dereference"]),
+        "find" => args.iter().any(|word| matches!(word.text.as_str(), "-L" | "-follow")),
+        "tar" | "bsdtar" => {
+            let first = args.first().is_some_and(|word| word.text.contains('h'));
+            first || has(args, &["-h", "-L", "--dereference"])
         }
+        "cp" | "rsync" => has(args, &["-L", "-H", "--dereference", "--copy-links"]),
+        "zip" | "7z" | "ag" | "ack" | "ugrep" => true,
+        _ => false,
     }
-    let edits = matches!(name, "sed" | "gsed" | "perl") && has(&["-i", "--in-place"]);
-    if edits || WRITERS.contains(&name) {
-        found.extend(operands.iter().map(|text| ((*text).to_owned(), FileTouch::Written)));
-    }
-    // Without a word it goes home.
-    if name == "cd" && operands.is_empty() {
-        found.push(("~".to_owned(), FileTouch::Named));
-    }
-    if shows_environment(name, args) {
-        found.push((ENVIRONMENT.to_owned(), FileTouch::Named));
-    }
-    found
 }
 
 /// Whether a program prints the variables of its environment.
@@ -116,6 +167,7 @@ fn shows_environment(name: &str, args: &[CallWord]) -> bool {
             let mut words = word.text.split(|c: char| !c.is_ascii_alphanumeric());
             words.any(|word| matches!(word, "env" | "ENV"))
         }),
+        "ps" if args.iter().any(|word| word.text.contains("environ")) => true,
         "ps" => {
             args.first().is_some_and(|word| !word.text.starts_with('-') && word.text.contains('e'))
         }
@@ -123,19 +175,31 @@ fn shows_environment(name: &str, args: &[CallWord]) -> bool {
     }
 }
 
+/// Whether a variable of the shell may be a key by its name, or be any.
+pub(super) fn is_secret_variable(expansion: &str) -> bool {
+    const MARKS: &[&str] = &["KEY", "TOKEN", "SECRET", "PASSW", "PASSPHRASE", "CREDENTIAL"];
+    let inner = expansion.trim_start_matches(['$', '{']);
+    let is_name = |c: &char| c.is_ascii_alphanumeric() || *c == '_';
+    let name: String = inner.chars().take_while(is_name).collect();
+    let is_environment = name.chars().all(|c| !c.is_ascii_lowercase());
+    inner.starts_with('!') || is_environment && MARKS.iter().any(|mark| name.contains(mark))
+}
+
 /// Whether code in a line looks at variables that may be keys: all of them, or
 /// one that is called so.
 pub(super) fn code_shows_environment(code: &str) -> bool {
-    const WHOLE: &[&str] = &["environ", "process.env", "ENVIRON", "%ENV", "ENV"];
+    const WHOLE: &[&str] =
+        &["environ", "process.env", "ENVIRON", "%ENV", "ENV", "getenv", "phpinfo"];
     const SECRET: &[&str] = &["KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL"];
     WHOLE.iter().any(|name| {
         code.match_indices(name).any(|(at, _)| {
             let rest = code.get(at + name.len()..).unwrap_or_default();
-            let one = rest.strip_prefix(['[', '.', '{']);
+            let one = rest.strip_prefix(['[', '.', '{', '(']);
             let asked: String = one.unwrap_or_default().chars().take(48).collect();
             let whole = one.is_none() && !rest.starts_with(|c: char| c.is_ascii_alphanumeric());
             whole
                 || SECRET.iter().any(|mark| asked.to_uppercase().contains(mark))
+                || asked.starts_with(')')
                 || asked.starts_with("items")
                 || asked.starts_with("values")
         })

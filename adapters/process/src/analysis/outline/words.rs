@@ -195,9 +195,11 @@ impl Findings {
         let name: String = inner.chars().take_while(is_name).collect();
         let rest = inner.strip_prefix(name.as_str()).unwrap_or_default();
         let whole = rest.is_empty() || matches!(rest, "[@]" | "[*]" | "[0]");
+        // What is set is not replaced by what stands behind it.
+        let kept = rest.trim_start_matches(':').starts_with(['-', '=', '?']);
         match name.as_str() {
-            "HOME" if whole => (self.home(), WordKind::Exact),
-            "PWD" if whole => (self.place.cwd.display().to_string(), WordKind::Exact),
+            "HOME" if whole || kept => (self.home(), WordKind::Exact),
+            "PWD" if whole || kept => (self.place.cwd.display().to_string(), WordKind::Exact),
             "IFS" if whole => (" ".into(), WordKind::Exact),
             name => match self.variables.get(name).filter(|_| whole) {
                 Some(words) => {

@@ -1,8 +1,8 @@
 //! Programs that run other programs, and what they are given to run.
 
-use super::super::programs;
-use super::carriers::{ALL_CODE, INTERPRETERS, RESERVED, TAKE_WORDS, WRAPPERS, Wrapper};
+use super::carriers::{RESERVED, WRAPPERS, Wrapper};
 use super::given::{given, values};
+use super::perhaps::perhaps;
 use super::{base_name, call};
 use everfold_kernel::ports::{CallRole, CallWord, ProgramCall, WordKind};
 
@@ -12,6 +12,8 @@ pub(super) enum Carried {
     Script(CallWord),
     /// A text for another interpreter.
     Code(CallWord),
+    /// One for a program that goes over lines, or a file that it goes over.
+    Filter(CallWord),
     /// What it is sent.
     Input(Language),
     File(CallWord, Language),
@@ -58,7 +60,7 @@ pub(super) fn is_shell(name: &str) -> bool {
 
 /// Whether a program carries out its input line by line.
 pub(super) fn takes_input(name: &str) -> bool {
-    is_shell(name) || matches!(name, "at" | "batch" | "crontab" | "parallel")
+    is_shell(name) || matches!(name, "at" | "batch" | "crontab" | "parallel" | "newgrp" | "su")
 }
 
 /// A program with all that it runs.
@@ -91,6 +93,13 @@ pub(super) fn unwrapped(words: &[CallWord]) -> Unwrapped {
         if rest.is_empty() && known.is_some() && is_fed {
             found.carried.push(Carried::Unknown("what a program is sent names another one"));
         }
+        let opens_shell = !matches!(base, "env" | "exec" | "xargs" | "parallel" | "perf");
+        if rest.is_empty()
+            && opens_shell
+            && known.is_some_and(|known| known.role == CallRole::Runner)
+        {
+            found.carried.push(Carried::Input(Language::Shell));
+        }
         is_fed |= matches!(base, "xargs" | "parallel");
         let assigns = args.iter().take(args.len().saturating_sub(rest.len())).any(is_assignment);
         let role = match known {
@@ -107,7 +116,7 @@ pub(super) fn unwrapped(words: &[CallWord]) -> Unwrapped {
             found.carried.extend(inner.carried);
         }
         if known.is_none() && !loader {
-            found.listed.extend(perhaps(base, args));
+            found.listed.extend(perhaps(base, own));
         }
     }
     let silent =
@@ -132,34 +141,28 @@ fn filled(words: &[CallWord]) -> Vec<CallWord> {
     if mark.is_empty() {
         return own;
     }
+    let finds = own.get(at).is_some_and(|word| base_name(&word.text) == "find");
+    let found_as = if finds { found_as(args) } else { None };
     // The option that names the mark is no place for it.
     let skip = if is_xargs && mark != "{}" { 3 } else { 1 };
     for word in own.iter_mut().skip(at + skip).filter(|word| word.text.contains(&mark)) {
-        word.text = word.text.replace(&mark, "*");
+        let whole = word.text == mark;
+        word.text = match &found_as {
+            Some(pattern) if whole => pattern.clone(),
+            _ => word.text.replace(&mark, "*"),
+        };
         word.kind = WordKind::Open;
     }
     own
 }
 
-/// Words of a program that nobody knows, each as a program that it may run.
-fn perhaps(name: &str, args: &[CallWord]) -> Vec<ProgramCall> {
-    const MOST: usize = 8;
-    let is_known = TAKE_WORDS.contains(&name)
-        || programs::is_listed(name)
-        || is_shell(name)
-        || ALL_CODE.contains(&name)
-        || RESERVED.contains(&name)
-        || INTERPRETERS.iter().any(|(start, _)| name.starts_with(start));
-    if is_known || name.is_empty() {
-        return Vec::new();
-    }
-    let starts = args.iter().enumerate().filter(|(_, word)| {
-        word.kind == WordKind::Exact
-            && word.text.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '/')
-            && !word.text.contains(char::is_whitespace)
-    });
-    let tail = |at: usize| args.get(at..).unwrap_or_default().to_vec();
-    starts.take(MOST).map(|(at, _)| call(tail(at), CallRole::Perhaps)).collect()
+/// How all files are called that `find` hands on, if it says so.
+fn found_as(args: &[CallWord]) -> Option<String> {
+    let chooses =
+        args.iter().any(|word| matches!(word.text.as_str(), "-o" | "-or" | "!" | "-not" | ","));
+    let at = args.iter().position(|word| matches!(word.text.as_str(), "-name" | "-iname"))?;
+    let pattern = args.get(at + 1).filter(|word| word.kind != WordKind::Open)?;
+    (!chooses && pattern.text.contains('*')).then(|| pattern.text.clone())
 }
 
 /// Shells and what reads scripts from its input: what they do is not listed.

@@ -142,3 +142,67 @@ fn s9_plain_git_runs_what_such_a_tree_brings() {
         assert!(attack.mark().exists(), "{arrival:?}");
     }
 }
+
+/// What a model calls, one after another.
+fn calling(calls: &[(&str, serde_json::Value)]) -> Attack {
+    let next = |scenario: Scenario, (tool, input): &(&str, serde_json::Value)| {
+        scenario.reply(Reply::tool(*tool, input.clone()))
+    };
+    let scenario = calls.iter().fold(Scenario::new(), next);
+    Attack::at(Desk::with(scenario.otherwise(Reply::text("ok"))))
+}
+
+/// Git that only reads needs no permission, unless this repository makes it run
+/// something: settings that an archive brings, or a bare repository in a tree.
+#[test]
+fn s9_git_that_only_reads_runs_nothing_of_a_tree() {
+    let commands = ["git status", "git diff", "git log -p", "git -C bare status"];
+    let calls = commands.map(|command| ("Bash", json!({"command": command})));
+    for arrival in [Arrival::HostileConfig, Arrival::GitFile, Arrival::GitLink, Arrival::Clone] {
+        let attack = calling(&calls);
+        attack.write("a", "a\n");
+        let own =
+            format!("[core]\n\tbare = false\n\tworktree = .\n\tfsmonitor = {}\n", attack.touch());
+        for (name, text) in [
+            ("bare/HEAD", "ref: refs/heads/main\n"),
+            ("bare/config", own.as_str()),
+            ("bare/objects/x", ""),
+            ("bare/refs/x", ""),
+        ] {
+            attack.write(name, text);
+        }
+        attack.arrive(arrival);
+        attack.run(&["-p", "hi"]).ok();
+        attack.holds(&format!("{arrival:?}"));
+        assert!(attack.desk.server().requests().len() > calls.len(), "{arrival:?}");
+    }
+}
+
+/// Programs that follow links read what the links lead to.
+#[test]
+fn s10_links_in_a_tree_lead_nobody_out_of_it() {
+    let commands = [
+        "grep -R ada .",
+        "grep -Rn ada",
+        "grep --dereference-recursive ada .",
+        "diff -r out .",
+        "diff -r . sub",
+        "rg -L ada",
+        "cat *.md",
+        "cat out/*",
+        "cd out && cat id_rsa",
+        "find -L . -type f -exec cat {} +",
+        "tar chf - .",
+    ];
+    let calls = commands.map(|command| ("Bash", json!({"command": command})));
+    let attack = calling(&calls);
+    attack.write("sub/key.md", "nothing\n");
+    attack.write("a.txt", "nothing\n");
+    attack.link("key.md", "../home/.ssh/id_rsa");
+    attack.link("out", "../home/.ssh");
+    attack.link("sub/deep", "../../home");
+    attack.arrive(Arrival::Unpacked);
+    attack.run(&["-p", "hi"]).ok();
+    attack.holds("links");
+    assert!(attack.desk.server().requests().len() > calls.len());
+}
