@@ -110,7 +110,7 @@ fn is_secret_name(name: &str) -> bool {
         Some((stem, "key")) => !stem.contains("pub"),
         _ => false,
     };
-    let of_service = name.starts_with("client_secret") && name.ends_with(".json")
+    let of_service = name.strip_prefix("client_secret").is_some_and(|rest| rest.contains(".json"))
         || name.starts_with("ssh_host_") && name.ends_with("_key");
     key || pem || of_service || is_env(name)
 }
