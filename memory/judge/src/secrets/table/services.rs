@@ -7,7 +7,7 @@ super::patterns! { RULES:
     Certain "a Teams webhook", ["webhook.office.com", "outlook.office.com/webhook"], r"(?i)office\.com/webhook(?:b2)?/([A-Za-z0-9@-]{36,}/IncomingWebhook/[A-Za-z0-9/-]{32,})";
     Certain "a Google Chat webhook", ["chat.googleapis.com"], r"chat\.googleapis\.com/\S*?[?&]token=([A-Za-z0-9_%=-]{20,})";
     Certain "a webhook", ["hooks.zapier.com", "hook.", "maker.ifttt.com"], r"(?i)(?:hooks\.zapier\.com/hooks/catch/(\d+/[a-z0-9]{6,})|hook\.[a-z0-9.]*make\.com/([a-z0-9]{30,})|maker\.ifttt\.com/trigger/\S+/with/key/([\w-]{20,}))";
-    Random "a Telegram bot token", [":aa"], r"\b(\d{8,10}:AA[A-Za-z0-9_-]{30,})";
+    Random "a Telegram bot token", [":aa"], r"(?:\b|\bbot)(\d{8,10}:AA[A-Za-z0-9_-]{30,})";
     Random "a Telegram bot token", ["telegram", "bot", "tg"], r"(\b\d{8,10}:[A-Za-z0-9_-]{35}\b)";
     Random "a Telegram bot token", ["telegram.org/bot"], r"telegram\.org/bot(\d{8,10}:[A-Za-z0-9_-]{30,})";
     Random "a Discord bot token", ["discord", "bot "], r"(?i)(?:discord\S{0,20}\s*[:=]|\bbot)\s*.?([\w-]{23,30}\.[\w-]{6,7}\.[\w-]{27,})";
