@@ -75,6 +75,8 @@ limits! {
         small_restored_percent: u64 = 15,
         /// `compact.user_message_percent` in a small window, at most.
         small_user_message_percent: u64 = 50,
+        /// In a small window, a summary lists one dropped span for so many tokens of its room.
+        small_span_tokens: u64 = 400,
         /// Windows under this many tokens get the lean prompt.
         lean_window_tokens: u64 = 32_000,
         /// Maximum output tokens of one request; the model's own limit caps it.

@@ -206,6 +206,10 @@ impl Limits {
         at_most(&mut own.compact.restore_file_tokens, restored / 2);
         at_most(&mut own.skills.restore_tokens, restored / 2);
         at_most(&mut own.skills.restore_each_tokens, restored / 4);
+        // An id is some twenty tokens, and a span has two: listed like everywhere,
+        // they filled a quarter of a window of 8,192.
+        let spans = usize::try_from(told / self.small_span_tokens.max(1)).unwrap_or(usize::MAX);
+        own.compact.span_items = own.compact.span_items.min(spans.max(1));
         Cow::Owned(own)
     }
 }

@@ -38,8 +38,9 @@ fn answer(request: &Received, summary: Summary) -> Reply {
     }
 }
 
-/// Twelve turns that are three windows together, each by a new process.
-fn told(window: u64, bytes_per_token: f64, summary: Summary) {
+/// Twelve turns that are three windows together, each by a new process; how often
+/// a summary was asked for.
+fn told(window: u64, bytes_per_token: f64, summary: Summary) -> usize {
     let about = format!("{window} {bytes_per_token} {summary:?}");
     let rules = ServerRules {
         bytes_per_token,
@@ -78,6 +79,7 @@ fn told(window: u64, bytes_per_token: f64, summary: Summary) {
             assert!(body.contains(mark), "{about}, turn {turn}: {mark} is gone: {body}");
         }
     }
+    desk.server().requests_of("compact").len()
 }
 
 #[test]
@@ -87,4 +89,9 @@ fn q16_a_session_of_three_windows_goes_on_with_its_facts() {
             told(8_192, bytes_per_token, summary);
         }
     }
+}
+
+#[test]
+fn t8_what_a_compaction_leaves_has_room_for_more_than_one_message() {
+    assert!(told(8_192, 4.0, Summary::Form) <= 5);
 }
