@@ -32,7 +32,7 @@ fn main() {
     // Loaders before glibc 2.36 cannot, so a program for other machines goes without.
     let packed = ["-Wl,-z,pack-relative-relocs"];
     let corrections = if is_for_here() { &packed[..] } else { &[] };
-    for arguments in [&order[..], corrections] {
+    for arguments in [&order[..], corrections].into_iter().filter(|own| !own.is_empty()) {
         if is_taken(arguments).is_some() {
             for argument in arguments {
                 tell("rustc-link-arg-bins", argument);

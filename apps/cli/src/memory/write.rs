@@ -39,6 +39,9 @@ impl Bench<'_> {
             return Err(Usage::new("the memory has no text", hint).into());
         };
         let kind = args.kind.map_or(stated.kind, MemoryType::from);
+        // What follows from the text was not said once more.
+        let given = [&args.name, &args.description].into_iter().flatten().map(String::as_str);
+        let said: Vec<&str> = given.chain([body.trim()]).collect();
         let draft = MemoryDraft {
             name: args.name.as_deref().unwrap_or(&stated.name).trim(),
             description: args.description.as_deref().unwrap_or(&stated.description),
@@ -55,10 +58,7 @@ impl Bench<'_> {
                 MemoryPlacement::In { scope }
             }),
             // Adding is the person's own act, piped in or not (L5.33).
-            testimony: Testimony::typed(
-                [draft.name, draft.description, draft.body].join("\n"),
-                RecordId::from(""),
-            ),
+            testimony: Testimony::typed(said.join("\n"), RecordId::from("")),
             by: author("added by hand"),
             haste: Haste::AtOnce,
         };

@@ -204,6 +204,12 @@ fn l5_32_a_sentence_is_enough_to_add_a_memory() {
         (of("we-deploy-on-tuesdays-after-the-rota.md"), of("i-prefer-tabs-over-spaces.md"));
     assert_eq!(project, ("project".to_owned(), "project".to_owned()));
     assert_eq!(user, ("global".to_owned(), "user".to_owned()));
+    let shown = desk.run(&["memory", "show", "we-deploy"]).ok().out;
+    assert_eq!(
+        shown.matches("after the rota changes").count(),
+        3,
+        "description, evidence, body: {shown}"
+    );
     let found = desk.run(&["recall", "on which days do we deploy?"]).ok().out;
     assert!(found.contains("after the rota changes"), "{found}");
     let empty = desk.run(&["memory", "add", " "]).failed(2);
