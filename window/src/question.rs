@@ -6,7 +6,7 @@ use everfold_kernel::{
     AssistantEntry, Block, Decision, Entry, Limits, ModelId, Params, Prelude, Record, Role,
     SystemBlock, Timestamp, Usage, UserEntry, UserOrigin,
 };
-use everfold_prefix::{Directive, Fold, Request};
+use everfold_prefix::{AnswerForm, Directive, Fold, Request};
 use std::sync::Arc;
 
 /// The request that asks this about a conversation. None before that has a
@@ -25,6 +25,10 @@ pub fn request(
         AskShape::Conversation { messages, directive } => {
             let prelude = fold.prelude()?.clone();
             other_conversation(prelude, messages, limits).request(Some(Directive(directive)))
+        }
+        AskShape::Form { messages, directive, schema } => {
+            let form = AnswerForm { schema: schema.clone(), max_tokens: ask.max_tokens };
+            fold.form_request(*messages, Directive(directive), form)
         }
         AskShape::Side { model, system, prompt, schema } => {
             let mut params = params(model.as_ref(), ask.max_tokens);

@@ -69,8 +69,10 @@ pub struct SummaryRequest {
 /// In which form the conversation is shown.
 #[derive(Debug)]
 enum Form {
-    /// As text, to a weak model (Q18).
+    /// By a weak model (Q18), behind what the server has read.
     Lean,
+    /// By a weak model, as text.
+    LeanApart,
     /// As it is sent, in full or as the cache has it.
     Whole(Sending),
     /// Without what can be spared; smaller with each refusal (L4.8).
@@ -111,7 +113,11 @@ impl SummaryRequest {
         let SummaryBrief { plan, guidance, model, .. } = brief;
         let LadderView { fold, window, limits, .. } = view;
         let effect = match &form {
-            Form::Lean => lean::ask(fold, plan, model, window, limits),
+            Form::Lean => match lean::ask_behind(fold, plan, guidance, window, limits) {
+                Some(effect) => effect,
+                None => return Self::asking(Form::LeanApart, view, brief),
+            },
+            Form::LeanApart => lean::ask_apart(fold, plan, guidance, (model, window), limits),
             Form::Whole(Sending::Cached) => plan.ask_cached(fold, guidance, limits)?,
             Form::Whole(_) => plan.ask(fold, guidance, limits)?,
             Form::Stripped(stripped) => stripped.ask(fold, plan, guidance, limits)?,
@@ -128,11 +134,15 @@ impl SummaryRequest {
         outcome: EffectOutcome,
     ) -> SummaryStep {
         match outcome {
-            EffectOutcome::Answered { text, .. } => self.read(&text, view),
+            EffectOutcome::Answered { text, .. } => self.read(&text, view, brief),
             EffectOutcome::TooLong { actual, maximum } if self.attempt == Attempt::First => {
                 self.shrunk(view, brief, TooLong { actual, maximum })
             }
             EffectOutcome::TooLong { .. } => SummaryStep::Failed(SummaryFailure::TooLong),
+            // A server may refuse a form beside tools.
+            EffectOutcome::Failed { class: Class::Stop, .. } if matches!(self.form, Form::Lean) => {
+                Self::step(Form::LeanApart, view, brief)
+            }
             EffectOutcome::Failed { reason, .. } => {
                 SummaryStep::Failed(SummaryFailure::Failed(reason))
             }
@@ -143,10 +153,12 @@ impl SummaryRequest {
     }
 
     /// Takes the summary out of an answer; asks once more where there is none.
-    fn read(self, text: &str, view: LadderView<'_>) -> SummaryStep {
-        if matches!(self.form, Form::Lean) {
-            return lean::read(text)
-                .map_or(SummaryStep::Failed(SummaryFailure::None), SummaryStep::Written);
+    fn read(self, text: &str, view: LadderView<'_>, brief: SummaryBrief<'_>) -> SummaryStep {
+        match (&self.form, lean::read(text)) {
+            (Form::Lean | Form::LeanApart, Some(summary)) => return SummaryStep::Written(summary),
+            (Form::Lean, None) => return Self::step(Form::LeanApart, view, brief),
+            (Form::LeanApart, None) => return SummaryStep::Failed(SummaryFailure::None),
+            (Form::Whole(_) | Form::Stripped(_), _) => {}
         }
         match parse::read(text, self.attempt, view.limits) {
             ParsedSummary::Summary(summary) => SummaryStep::Written(summary),
@@ -166,17 +178,20 @@ impl SummaryRequest {
         refused: TooLong,
     ) -> SummaryStep {
         let form = match self.form {
-            Form::Lean => None,
+            Form::Lean => Some(Form::LeanApart),
+            Form::LeanApart => None,
             Form::Whole(_) => Stripped::of(view.fold, brief.plan, view.limits)
                 .in_place_of_all(refused, view.limits)
                 .map(Form::Stripped),
             Form::Stripped(own) => own.shrink(refused, view.limits).map(Form::Stripped),
         };
-        let Some(form) = form else { return SummaryStep::Failed(SummaryFailure::TooLong) };
-        match Self::asking(form, view, brief) {
-            Ok(smaller) => SummaryStep::Ask(smaller),
-            Err(failure) => SummaryStep::Failed(failure),
-        }
+        form.map_or(SummaryStep::Failed(SummaryFailure::TooLong), |form| {
+            Self::step(form, view, brief)
+        })
+    }
+
+    fn step(form: Form, view: LadderView<'_>, brief: SummaryBrief<'_>) -> SummaryStep {
+        Self::asking(form, view, brief).map_or_else(SummaryStep::Failed, SummaryStep::Ask)
     }
 }
 

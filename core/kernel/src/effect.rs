@@ -62,6 +62,16 @@ pub enum AskShape {
         /// What the user says last.
         directive: String,
     },
+    /// The parent's first messages and a directive after them, answered in a
+    /// form: a server of one's own has read all but the directive (Q18).
+    Form {
+        /// How many of its messages.
+        messages: usize,
+        /// The last message.
+        directive: String,
+        /// The JSON schema of the answer.
+        schema: Value,
+    },
     /// A small request of its own.
     Side {
         /// The model; none is the small model.

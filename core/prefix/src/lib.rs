@@ -22,4 +22,4 @@ pub mod system;
 
 pub use fold::{BreakCause, Fold, Freshness, ResultView, SummaryRecord};
 pub use message::{Message, Piece, Showing};
-pub use request::{Directive, PrefixHash, Request};
+pub use request::{AnswerForm, Directive, PrefixHash, Request};

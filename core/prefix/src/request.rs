@@ -62,6 +62,15 @@ impl Request {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Directive<'a>(pub &'a str);
 
+/// How a question is to be answered.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AnswerForm {
+    /// The JSON schema of the answer.
+    pub schema: Value,
+    /// Most tokens of it.
+    pub max_tokens: u64,
+}
+
 /// The hash of a request's content without its breakpoints.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PrefixHash(pub [u8; 32]);

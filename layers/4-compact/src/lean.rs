@@ -1,11 +1,12 @@
 //! A summary by a weak model (Q18): one question with a form, no tools, no
 //! draft. What the person said is not left to it: that is carried over by rule.
 
-use crate::plan::Plan;
+use crate::plan::{Guidance, Plan};
 use everfold_kernel::effect::{Ask, AskShape};
-use everfold_kernel::{Effect, Limits, ModelId, QuerySource, Window};
-use everfold_prefix::Fold;
+use everfold_kernel::record::Keeps;
+use everfold_kernel::{Effect, Limits, ModelId, QuerySource, Tokens, Window};
 use everfold_prefix::plain::plain_text;
+use everfold_prefix::{Fold, Message, Piece};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -24,20 +25,66 @@ const SECTIONS: [(&str, &str); 5] = [
     ("open", "What is still to be done"),
 ];
 
-/// Asks for the summary of what goes.
+/// Room for the directive, in tokens, with what a server puts around it.
+const DIRECTIVE_TOKENS: u64 = 200;
+
+/// Asks for the summary of what goes, behind the conversation as the server has
+/// read it. None where that is more than the window holds, or where not its
+/// beginning goes.
 #[must_use]
-pub fn ask(fold: &Fold, plan: &Plan, model: &ModelId, window: &Window, limits: &Limits) -> Effect {
+pub fn ask_behind(
+    fold: &Fold,
+    plan: &Plan,
+    guidance: Guidance<'_>,
+    window: &Window,
+    limits: &Limits,
+) -> Option<Effect> {
+    let goes = |piece: &Piece| plan.dropped.contains(&piece.record);
+    let last = fold.messages().iter().rposition(|message| message.pieces().iter().any(goes))?;
+    let later: Tokens = fold.messages().iter().skip(last + 1).map(Message::tokens).sum();
+    let room = Tokens(limits.compact.lean_summary_tokens + DIRECTIVE_TOKENS);
+    let fits = plan.keeps == Keeps::Suffix && (fold.count() - later) + room <= window.size;
+    let shape = || AskShape::Form {
+        messages: last + 1,
+        directive: told("Do not answer what was said last.", guidance),
+        schema: schema(),
+    };
+    fits.then(|| ask(shape(), limits))
+}
+
+/// The same in a request of its own, which shows what goes as text.
+#[must_use]
+pub fn ask_apart(
+    fold: &Fold,
+    plan: &Plan,
+    guidance: Guidance<'_>,
+    (model, window): (&ModelId, &Window),
+    limits: &Limits,
+) -> Effect {
     let dropped = plan.dropped_part(fold);
-    Effect::Ask(Ask {
-        source: QuerySource::Compact,
-        shape: AskShape::Side {
-            model: Some(model.clone()),
-            system: include_str!("lean.md").trim_end().to_owned(),
-            prompt: plain_text(dropped.messages(), window, limits.bytes_per_token_text),
-            schema: Some(schema()),
-        },
-        max_tokens: limits.compact.lean_summary_tokens,
-    })
+    let shape = AskShape::Side {
+        model: Some(model.clone()),
+        system: told("", guidance),
+        prompt: plain_text(dropped.messages(), window, limits.bytes_per_token_text),
+        schema: Some(schema()),
+    };
+    ask(shape, limits)
+}
+
+fn ask(shape: AskShape, limits: &Limits) -> Effect {
+    let max_tokens = limits.compact.lean_summary_tokens;
+    Effect::Ask(Ask { source: QuerySource::Compact, shape, max_tokens })
+}
+
+/// What the model is told to do, and what is to be kept in mind.
+fn told(first: &str, guidance: Guidance<'_>) -> String {
+    let Guidance { standing, person } = guidance;
+    let mut told = format!("{first} {}", include_str!("lean.md").trim());
+    let wishes = [standing, person].into_iter().flatten().map(str::trim);
+    for wish in wishes.filter(|wish| !wish.is_empty()) {
+        told = format!("{told}\nKeep in mind: {wish}");
+    }
+    told.trim_start().to_owned()
 }
 
 fn schema() -> Value {

@@ -56,7 +56,7 @@ pub fn again(effect: &Effect) -> Option<Effect> {
         | AskShape::Conversation { directive, .. } => {
             *directive = prompt::again(directive);
         }
-        AskShape::Side { .. } => return None,
+        AskShape::Form { .. } | AskShape::Side { .. } => return None,
     }
     Some(Effect::Ask(ask))
 }

@@ -51,9 +51,10 @@ impl UserMessage {
             return self.clone();
         }
         let left = left + text.chars().count() - chars;
+        // The id stands in the tag: a small window has no room for it twice.
         let how = match &self.record {
-            Some(id) => format!("{RECALL_TOOL} {id} brings them back"),
-            None => "the transcript has them".to_owned(),
+            Some(_) => format!("{RECALL_TOOL} with this id"),
+            None => "in the transcript".to_owned(),
         };
         let text = format!("{start}{MORE}{left} more characters; {how}]");
         Self { record: self.record.clone(), text, part: MessageExtent::Excerpt }
@@ -168,7 +169,7 @@ mod tests {
         let chosen = choose(&all, 500, &limits);
         assert_eq!(chosen[0].text, "first");
         assert_eq!(chosen[1].part, MessageExtent::Excerpt);
-        assert!(chosen[1].text.contains("ResultRead 2 brings them back"), "{}", chosen[1].text);
+        assert!(chosen[1].text.contains("ResultRead with this id"), "{}", chosen[1].text);
         assert_eq!(chosen[2].text, "last  one\nhere");
     }
 

@@ -2,7 +2,8 @@
 
 use super::Fold;
 use crate::message::{Link, Message, Piece, PieceOrigin, Showing, interrupted};
-use crate::request::{Directive, Rendered, Request};
+use crate::request::{AnswerForm, Directive, Frame, Rendered, Request};
+use everfold_kernel::record::Sampling;
 use everfold_kernel::{Block, BlockProvenance, RecordId, Role, Timestamp, Tokens, UserOrigin};
 
 /// The breakpoints that a fork has from its parent. It reads what stands before
@@ -20,7 +21,7 @@ impl Fold {
     pub fn request(&mut self, directive: Option<Directive<'_>>) -> Option<Request> {
         self.render();
         match directive {
-            None => self.request_with(None),
+            None => self.request_with(&self.frame, None),
             Some(directive) => self.fork_request(self.messages.len(), directive),
         }
     }
@@ -31,6 +32,24 @@ impl Fold {
         let last = self.last_answer()?;
         self.render();
         self.fork_request(last, directive)
+    }
+
+    /// The first messages and a directive after them, answered in a form and not
+    /// at length. What a form changes stands outside of what a server of one's own
+    /// reads as the prompt, so that it goes on where the last request ended (Q18).
+    pub fn form_request(
+        &mut self,
+        through: usize,
+        directive: Directive<'_>,
+        form: AnswerForm,
+    ) -> Option<Request> {
+        self.render();
+        let mut prelude = self.prelude.as_deref()?.clone();
+        prelude.params.schema = Some(form.schema);
+        prelude.params.max_tokens = form.max_tokens;
+        prelude.params.sampling = Sampling::Greedy;
+        let fork = (self.with_directive(through, directive), self.lent_marks(through));
+        self.request_with(&Frame::new(&prelude), Some(&fork))
     }
 
     /// Where the last answer stands: the request for it ended before it.
@@ -49,7 +68,11 @@ impl Fold {
         own
     }
 
-    fn request_with(&self, forked: Option<&(Rendered, LentMarks)>) -> Option<Request> {
+    fn request_with(
+        &self,
+        frame: &Frame,
+        forked: Option<&(Rendered, LentMarks)>,
+    ) -> Option<Request> {
         let params = &self.prelude.as_ref()?.params;
         let (betas, ttl) = (params.betas.clone(), params.cache);
         let (rendered, lent) = match forked {
@@ -61,17 +84,17 @@ impl Fold {
             None => rendered.marks(&self.marks(false), usize::MAX),
         };
         Some(Request {
-            body: rendered.body(&self.frame, &marks, ttl),
+            body: rendered.body(frame, &marks, ttl),
             betas,
             cache: ttl,
-            prefix: rendered.prefix_hash(&self.frame),
-            fingerprint: rendered.fingerprint(&self.frame, &marks, ttl),
+            prefix: rendered.prefix_hash(frame),
+            fingerprint: rendered.fingerprint(frame, &marks, ttl),
         })
     }
 
     fn fork_request(&self, through: usize, directive: Directive<'_>) -> Option<Request> {
         let lent = self.lent_marks(through);
-        self.request_with(Some(&(self.with_directive(through, directive), lent)))
+        self.request_with(&self.frame, Some(&(self.with_directive(through, directive), lent)))
     }
 
     /// Writes the messages that are not written yet.
