@@ -6,6 +6,7 @@
 
 mod build;
 
+use everfold_kernel::Usage;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -134,6 +135,8 @@ pub struct Reply {
     pub content: Vec<Content>,
     /// Why it stops; `tool_use` or `end_turn` by its content where unset.
     pub stop_reason: Option<String>,
+    /// Tokens as a real model counted them; estimated where unset. Of chat alone.
+    pub usage: Option<Usage>,
     /// What goes wrong: one fault or a list.
     #[serde(alias = "fault", deserialize_with = "one_or_many")]
     pub faults: Vec<ServerFault>,

@@ -8,6 +8,7 @@ use crate::session::prompt::text_of;
 use everfold_kernel::ports::{Model, ModelError};
 use everfold_kernel::usage::Booking;
 use everfold_kernel::{Block, QuerySource, Role, Usage};
+use everfold_prefix::Request;
 use everfold_window::question;
 use serde_json::Value;
 use std::sync::Arc;
@@ -44,7 +45,16 @@ impl SmallModel {
         params.schema = Some(schema);
         let request = question::dialogue(params, told, said, &self.config.limits);
         let nothing = || ModelError::Broken { message: "there is nothing to ask".into() };
-        let reply = collect(&*self.model, request.ok_or_else(nothing)?, source.clone()).await?;
+        self.ask_request(source, request.ok_or_else(nothing)?).await
+    }
+
+    /// Makes a request that is there, and books it.
+    pub(crate) async fn ask_request(
+        &self,
+        source: QuerySource,
+        request: Request,
+    ) -> Result<(String, Usage), ModelError> {
+        let reply = collect(&*self.model, request, source.clone()).await?;
         let (usage, table) = (reply.usage, &self.config.models.table);
         self.books.add(Booking::new(source, reply.model, usage, table));
         Ok((text_of(&reply.blocks), usage))

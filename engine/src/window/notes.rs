@@ -287,7 +287,7 @@ async fn start_update(session: &mut Session) -> Result<(), NotesError> {
 /// Who brings the notes up to date: a weak model fills in a form (Q18).
 enum NoteTaker {
     Fork(Box<Fork>),
-    Form(NotesForm),
+    Form(Box<NotesForm>),
 }
 
 async fn note_taker(
@@ -296,7 +296,7 @@ async fn note_taker(
     page: &Arc<Page>,
 ) -> Result<NoteTaker, NotesError> {
     if session.config.profile(session.model()) == Profile::Lean {
-        return Ok(NoteTaker::Form(NotesForm::of(session, notes)));
+        return Ok(NoteTaker::Form(Box::new(NotesForm::of(session, notes))));
     }
     let errand = notes_errand(session, notes, page).await;
     let fork = fork::fork_off(session, errand);

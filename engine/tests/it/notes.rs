@@ -516,6 +516,28 @@ async fn q18_a_weak_model_fills_in_a_form_and_loses_nothing() {
 }
 
 #[tokio::test]
+async fn q18_a_model_on_its_own_fills_in_notes_behind_what_it_has_read() {
+    let place = place(|_| Reply::text(r#"{"Current State": ["port the parser"], "Worklog": []}"#));
+    let builder = place.builder_with(&[("/everfold/flags/session_memory", "true")]);
+    let builder = builder.set("/everfold/lean", true);
+    let agent = builder.set("/everfold/small_model", "claude-sonnet-5-5").build().await;
+    let mut session = agent.start();
+    turn(&mut session, "hello").await;
+    assert_eq!(notes::update_notes(&mut session).await.unwrap(), NotesUpdate::Changed);
+    assert!(notes_of(&session).contains("- port the parser"));
+    let asked = place.model.requests();
+    let (main, own) = (&asked[0], asked.last().unwrap());
+    let read = |request: &Received| {
+        let (messages, tools) = (&request.body["messages"], &request.body["tools"]);
+        (messages.as_array().unwrap().len(), tools.to_string())
+    };
+    assert_eq!(own.source(), "session_memory");
+    assert_eq!(read(own).1, read(main).1);
+    assert_eq!(read(own).0, read(main).0 + 2, "the answer and the question");
+    assert!(own.last_user_text().contains("# Current State"), "{}", own.last_user_text());
+}
+
+#[tokio::test]
 async fn q6_where_a_rule_denies_edits_no_model_is_asked_for_notes() {
     let place = place(take_notes);
     let agent = place

@@ -15,6 +15,12 @@ pub fn system_prompt() -> &'static str {
     include_str!("lean.md").trim_end()
 }
 
+/// The same behind the conversation, as the server has read it.
+#[must_use]
+pub fn directive(notes: &Notes<'_>) -> String {
+    format!("{}\n\nThe notes so far:\n\n{}", system_prompt(), notes.render())
+}
+
 /// The form of its answer.
 #[must_use]
 pub fn answer_schema(notes: &Notes<'_>) -> Value {

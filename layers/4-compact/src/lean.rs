@@ -6,7 +6,7 @@ use everfold_kernel::effect::{Ask, AskShape};
 use everfold_kernel::record::Keeps;
 use everfold_kernel::{Effect, Limits, ModelId, QuerySource, Tokens, Window};
 use everfold_prefix::plain::plain_text;
-use everfold_prefix::{Fold, Message, Piece};
+use everfold_prefix::{Fold, Piece};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -41,12 +41,11 @@ pub fn ask_behind(
 ) -> Option<Effect> {
     let goes = |piece: &Piece| plan.dropped.contains(&piece.record);
     let last = fold.messages().iter().rposition(|message| message.pieces().iter().any(goes))?;
-    let later: Tokens = fold.messages().iter().skip(last + 1).map(Message::tokens).sum();
     let room = Tokens(limits.compact.lean_summary_tokens + DIRECTIVE_TOKENS);
-    let fits = plan.keeps == Keeps::Suffix && (fold.count() - later) + room <= window.size;
+    let fits = plan.keeps == Keeps::Suffix && fold.count_through(last + 1) + room <= window.size;
     let shape = || AskShape::Form {
         messages: last + 1,
-        directive: told("Do not answer what was said last.", guidance),
+        directive: told(guidance),
         schema: schema(),
     };
     fits.then(|| ask(shape(), limits))
@@ -64,7 +63,7 @@ pub fn ask_apart(
     let dropped = plan.dropped_part(fold);
     let shape = AskShape::Side {
         model: Some(model.clone()),
-        system: told("", guidance),
+        system: told(guidance),
         prompt: plain_text(dropped.messages(), window, limits.bytes_per_token_text),
         schema: Some(schema()),
     };
@@ -77,14 +76,14 @@ fn ask(shape: AskShape, limits: &Limits) -> Effect {
 }
 
 /// What the model is told to do, and what is to be kept in mind.
-fn told(first: &str, guidance: Guidance<'_>) -> String {
+fn told(guidance: Guidance<'_>) -> String {
     let Guidance { standing, person } = guidance;
-    let mut told = format!("{first} {}", include_str!("lean.md").trim());
+    let mut told = include_str!("lean.md").trim().to_owned();
     let wishes = [standing, person].into_iter().flatten().map(str::trim);
     for wish in wishes.filter(|wish| !wish.is_empty()) {
         told = format!("{told}\nKeep in mind: {wish}");
     }
-    told.trim_start().to_owned()
+    told
 }
 
 fn schema() -> Value {

@@ -43,7 +43,8 @@ fn respond(shared: &Shared, request: &Received) -> Result<Response<Body>, Refusa
         return Err(refusal);
     }
     let answer = Answer::new(&reply, number, &shared.rules);
-    let usage = Usage { input: prompt, output: answer.output_tokens, ..Usage::default() };
+    let estimate = Usage { input: prompt, output: answer.output_tokens, ..Usage::default() };
+    let usage = reply.usage.unwrap_or(estimate);
     shared.answered(request, &answer.blocks, usage);
     if reply.faults.contains(&ServerFault::CloseBeforeHeaders) {
         return Ok(Response::new(broken()));

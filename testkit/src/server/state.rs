@@ -21,13 +21,13 @@ use tokio::sync::watch;
 
 /// Who decides on the answers.
 pub(super) enum Brain {
-    Script(Mutex<Script>),
+    Script(Box<Mutex<Script>>),
     Handler(Box<dyn Fn(&Received) -> Reply + Send + Sync>),
 }
 
 impl Brain {
     pub(super) fn script(script: Script) -> Self {
-        Self::Script(Mutex::new(script))
+        Self::Script(Box::new(Mutex::new(script)))
     }
 }
 

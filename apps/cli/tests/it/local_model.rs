@@ -2,6 +2,7 @@
 //! Qwen2.5-Coder-1.5B, which comes in Python packages.
 
 use crate::desk::Desk;
+use everfold_kernel::Usage;
 use everfold_testkit::{
     Received, Reply, ServerProgram, ServerRules, TempHome, TestServer, interop,
 };
@@ -66,6 +67,12 @@ impl Llama {
             let input = serde_json::from_str(input).unwrap_or_default();
             reply = reply.and_tool(call["function"]["name"].as_str().unwrap_or_default(), input);
         }
+        if answer["choices"][0]["finish_reason"] == "length" {
+            reply.stop_reason = Some("max_tokens".to_owned());
+        }
+        let tokens = |side: &str| answer["usage"][side].as_u64().unwrap();
+        let (input, output) = (tokens("prompt_tokens"), tokens("completion_tokens"));
+        reply.usage = Some(Usage { input, output, ..Usage::default() });
         reply
     }
 
@@ -256,9 +263,14 @@ fn q16_three_windows_with_a_local_model_soak() {
     let last = main.last().unwrap().body["messages"].to_string().to_lowercase();
     let kept: Vec<&str> =
         LASTING.iter().map(|(_, mark)| *mark).filter(|mark| last.contains(mark)).collect();
-    let refused = requests.iter().filter(|request| request.refused.is_some()).count();
+    let summaries = requests.iter().filter(|request| request.source() == "compact").count();
+    let refused: Vec<_> = requests
+        .iter()
+        .filter_map(|request| Some((request.source(), request.refused.as_ref()?)))
+        .collect();
     println!(
-        "{turn} turns, {} requests, {refused} refused, {} s; still in view: {kept:?}",
+        "{turn} turns, {} requests, {summaries} for summaries, refused {refused:?}, {} s; \
+         still in view: {kept:?}",
         requests.len(),
         began.elapsed().as_secs()
     );

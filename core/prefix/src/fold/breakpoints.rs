@@ -15,6 +15,11 @@ pub(super) struct LentMarks {
     blocks: usize,
 }
 
+/// How a directive that is answered in a form begins: a weak model takes what was
+/// said last for what the person wants, and answers it.
+const FROM_PROGRAM: &str =
+    "This comes from the program, not from the person: do not answer what was said last.";
+
 impl Fold {
     /// The next request; with a directive, a fork's: the same bytes and the
     /// directive after them. None before there is a prelude.
@@ -48,7 +53,8 @@ impl Fold {
         prelude.params.schema = Some(form.schema);
         prelude.params.max_tokens = form.max_tokens;
         prelude.params.sampling = Sampling::Greedy;
-        let fork = (self.with_directive(through, directive), self.lent_marks(through));
+        let told = format!("{FROM_PROGRAM} {}", directive.0);
+        let fork = (self.with_directive(through, Directive(&told)), self.lent_marks(through));
         self.request_with(&Frame::new(&prelude), Some(&fork))
     }
 

@@ -1,7 +1,7 @@
 //! How many tokens the conversation has (T1, T7).
 
 use super::Fold;
-use crate::message::Piece;
+use crate::message::{Message, Piece};
 use everfold_kernel::{Calibration, MessageId, ModelId, Tokens, Usage};
 
 /// What the API said last, and the raw estimate of all that it said it about.
@@ -28,6 +28,13 @@ impl Fold {
                 (reported.usage.total() + added) - removed
             }
         }
+    }
+
+    /// The same of the first messages alone.
+    #[must_use]
+    pub fn count_through(&self, messages: usize) -> Tokens {
+        let later: Tokens = self.messages.iter().skip(messages).map(Message::tokens).sum();
+        self.count() - self.calibration.apply(later)
     }
 
     /// Tokens that the last request held, by what the API said of it; none

@@ -5,47 +5,83 @@ use crate::background::scheduler::PrefixUse;
 use crate::event::EndReason;
 use crate::session::Session;
 use crate::session::small_model::SmallModel;
-use everfold_kernel::{Block, QuerySource, Role};
+use everfold_kernel::tokens::estimate_text;
+use everfold_kernel::{Block, QuerySource, Role, Tokens};
 use everfold_notes::{Notes, lean};
 use everfold_prefix::plain::plain_text;
+use everfold_prefix::{AnswerForm, Directive, Request};
 use tokio_util::sync::CancellationToken;
 
 /// What is asked.
 pub(super) struct NotesForm {
     model: SmallModel,
-    question: String,
+    /// Behind the conversation, of which the server has read all.
+    behind: Option<Request>,
+    /// In a request of its own, which shows the conversation as text.
+    apart: String,
 }
 
 impl NotesForm {
-    pub(super) fn of(session: &Session, notes: &Notes<'_>) -> Self {
+    pub(super) fn of(session: &mut Session, notes: &Notes<'_>) -> Self {
         let messages = session.state.fold.messages();
         let bytes_per_token = session.config.limits.bytes_per_token_text;
         let conversation = plain_text(messages, &session.window(), bytes_per_token);
-        let question = lean::question(notes, &conversation);
-        Self { model: SmallModel::of(session), question }
+        let apart = lean::question(notes, &conversation);
+        Self { model: SmallModel::of(session), behind: behind(session, notes), apart }
     }
 
     /// Asks, and writes what comes of it on the page.
     pub(super) async fn fill_in(self, update: &Update, cancel: &CancellationToken) -> EndReason {
         let notes = Notes::adopt(&update.before, &update.template);
-        let said = [(Role::User, vec![Block::text(&self.question)])];
-        let most = self.model.config.limits.compact.lean_summary_tokens;
-        let form = (lean::answer_schema(&notes), most);
-        let source = QuerySource::SessionMemory;
-        let asked = self.model.ask(source, lean::system_prompt(), &said, form);
         let scheduler = self.model.scheduler.clone();
+        let reads = if self.behind.is_some() { PrefixUse::Cached } else { PrefixUse::None };
+        let asked = self.answer(&notes);
         let answer = tokio::select! {
-            answer = scheduler.run(PrefixUse::None, cancel, asked) => answer,
+            answer = scheduler.run(reads, cancel, asked) => answer,
             () = cancel.cancelled() => return EndReason::Cancelled,
         };
         match answer {
-            Err(error) => EndReason::Failed(error.to_string()),
-            Ok((text, _)) => {
-                if let Some(filled) = lean::read(&text, &notes) {
+            Err(error) => EndReason::Failed(error),
+            Ok(filled) => {
+                if let Some(filled) = filled {
                     update.page.put(&filled.render());
                 }
                 EndReason::Completed
             }
         }
     }
+
+    /// The notes as the answer has them; none where it is no form.
+    async fn answer<'t>(self, notes: &Notes<'t>) -> Result<Option<Notes<'t>>, String> {
+        let source = QuerySource::SessionMemory;
+        // A server may refuse a form beside tools, or pass over it.
+        if let Some(request) = self.behind
+            && let Ok((text, _)) = self.model.ask_request(source.clone(), request).await
+            && let Some(filled) = lean::read(&text, notes)
+        {
+            return Ok(Some(filled));
+        }
+        let said = [(Role::User, vec![Block::text(&self.apart)])];
+        let form =
+            (lean::answer_schema(notes), self.model.config.limits.compact.lean_summary_tokens);
+        let asked = self.model.ask(source, lean::system_prompt(), &said, form).await;
+        asked.map(|(text, _)| lean::read(&text, notes)).map_err(|error| error.to_string())
+    }
+}
+
+/// None where another model is asked than the one that has read the conversation,
+/// or the window has no room behind it.
+fn behind(session: &mut Session, notes: &Notes<'_>) -> Option<Request> {
+    let limits = &session.config.limits;
+    let max_tokens = limits.compact.lean_summary_tokens;
+    let directive = lean::directive(notes);
+    let room = Tokens(max_tokens) + estimate_text(&directive, limits);
+    let fold = &session.state.fold;
+    let fits = fold.count() + room <= session.window().size;
+    if !fits || session.config.models.small != *session.model() {
+        return None;
+    }
+    let form = AnswerForm { schema: lean::answer_schema(notes), max_tokens };
+    let fold = &mut session.state.fold;
+    fold.form_request(fold.messages().len(), Directive(&directive), form)
 }
