@@ -9,7 +9,7 @@ mod silent;
 use anyhow::{Context, Result};
 use everfold_memory_recall::{
     Counter, Document, Embedder, MODEL_WEIGHT, PromptPart, QueryVector, Ranking, RecallPrompt,
-    Sense, TABLE_WEIGHT, Tuning, Vectors, WordTable, Words, rank_known,
+    Sense, TABLE_WEIGHT, TABLE_WEIGHT_BESIDE_MODEL, Tuning, Vectors, WordTable, Words, rank_known,
 };
 use serde_json::Value;
 use std::cell::OnceCell;
@@ -98,10 +98,14 @@ impl Directory {
         let documents: Vec<(Document<'_>, &Words)> =
             self.memories.iter().map(|one| (one.document(), &one.words)).collect();
         let table = WordTable::get().filter(|_| reading != Reading::Words);
-        let sense = |table: &'static WordTable| {
+        let by_table = |table: &'static WordTable| {
+            let weight = match reading {
+                Reading::Model => TABLE_WEIGHT_BESIDE_MODEL,
+                Reading::Words | Reading::Table => TABLE_WEIGHT,
+            };
             let query = QueryVector::of(table as &dyn Embedder, text)?;
             let memories = self.memories.iter().map(|one| Some(&one.vectors)).collect();
-            Some(Sense::of_all(TABLE_WEIGHT, query, memories))
+            Some(Sense::of_all(weight, query, memories))
         };
         let by_model = |model: &'static dyn Embedder| {
             let query = QueryVector::of(model, text)?;
@@ -112,7 +116,7 @@ impl Directory {
         };
         let model = crate::model::get().filter(|_| reading == Reading::Model);
         let senses: Vec<Sense<'_>> =
-            table.and_then(sense).into_iter().chain(model.and_then(by_model)).collect();
+            table.and_then(by_table).into_iter().chain(model.and_then(by_model)).collect();
         rank_known(&prompt, &documents, &senses, None, tuning)
     }
 }

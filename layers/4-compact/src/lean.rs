@@ -43,11 +43,8 @@ pub fn ask_behind(
     let last = fold.messages().iter().rposition(|message| message.pieces().iter().any(goes))?;
     let room = Tokens(limits.compact.lean_summary_tokens + DIRECTIVE_TOKENS);
     let fits = plan.keeps == Keeps::Suffix && fold.count_through(last + 1) + room <= window.size;
-    let shape = || AskShape::Form {
-        messages: last + 1,
-        directive: told(guidance),
-        schema: schema(),
-    };
+    let shape =
+        || AskShape::Form { messages: last + 1, directive: told(guidance), schema: schema() };
     fits.then(|| ask(shape(), limits))
 }
 

@@ -33,7 +33,7 @@ pub use query::{PromptPart, RecallPrompt};
 pub use rank::{Document, Hit, Ranking, rank, rank_known};
 pub use table::WordTable;
 pub use text::stems;
-pub use tuning::{MODEL_WEIGHT, TABLE_WEIGHT, Tuning};
+pub use tuning::{MODEL_WEIGHT, TABLE_WEIGHT, TABLE_WEIGHT_BESIDE_MODEL, Tuning};
 pub use usefulness::was_used;
 pub use vectors::{Embedder, PassageSum, QueryVector, Sense, Vectors, WordVector, passages};
 pub use words::{Counter, WORDS_FORM, Words};

@@ -60,7 +60,9 @@ impl<T: Embedder + ?Sized> Embedder for &T {
 #[must_use]
 pub fn passages(document: &Document<'_>) -> Vec<String> {
     let mut passages = Vec::new();
-    let head = format!("{}. {}", document.name.trim(), document.description.trim());
+    let fields = [document.name.trim(), document.description.trim()];
+    let told = fields.into_iter().filter(|field| !field.is_empty());
+    let head = told.collect::<Vec<_>>().join(". ");
     let mut rest = document.body.trim();
     // A name alone may be that of the file, which tells little.
     if !document.description.trim().is_empty() && !rest.is_empty() {
@@ -70,7 +72,9 @@ pub fn passages(document: &Document<'_>) -> Vec<String> {
     loop {
         let room = PASSAGE_BYTES.saturating_sub(passage.len()).max(PASSAGE_BYTES / 4);
         let (part, behind) = rest.split_at(cut(rest, room));
-        passage.push('\n');
+        if !passage.is_empty() {
+            passage.push('\n');
+        }
         passage.push_str(part.trim());
         passages.push(std::mem::take(&mut passage));
         rest = behind.trim_start();

@@ -7,7 +7,8 @@
 
 use everfold_kernel::ports::Urgency;
 use everfold_memory_recall::{
-    Embedder, PassageSum, QueryVector, Sense, TABLE_WEIGHT, Vectors, WordTable,
+    Embedder, PassageSum, QueryVector, Sense, TABLE_WEIGHT, TABLE_WEIGHT_BESIDE_MODEL, Vectors,
+    WordTable,
 };
 use everfold_memory_store::Notice;
 use std::sync::Arc;
@@ -50,9 +51,9 @@ pub(crate) struct Reading {
 
 impl Reading {
     /// The table of words in the program.
-    fn table() -> Option<Self> {
+    fn table(weight: f64) -> Option<Self> {
         let embedder: Arc<dyn Embedder> = Arc::new(WordTable::get()?);
-        Some(Self { embedder, weight: TABLE_WEIGHT, pace: Pace::Quick })
+        Some(Self { embedder, weight, pace: Pace::Quick })
     }
 
     /// Those that are ready. A process that answers once and goes makes nothing
@@ -70,7 +71,9 @@ impl Reading {
             let embedder = one.source.embedder(urgency)?;
             Some(Self { embedder, weight: one.weight, pace: one.source.pace() })
         };
-        Self::table().into_iter().chain(embedders.iter().filter_map(ready)).collect()
+        let models: Vec<Self> = embedders.iter().filter_map(ready).collect();
+        let weight = if models.is_empty() { TABLE_WEIGHT } else { TABLE_WEIGHT_BESIDE_MODEL };
+        Self::table(weight).into_iter().chain(models).collect()
     }
 
     /// How a text reads beside these memories.
