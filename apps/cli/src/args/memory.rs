@@ -176,7 +176,7 @@ pub(crate) struct Named {
 #[derive(Debug, Args)]
 pub(crate) struct AddArgs {
     /// What to remember; by default it is read from a pipe, or written in your editor
-    pub(crate) text: Option<String>,
+    pub(crate) text: Vec<String>,
     /// A short name, which the file is named after; by default its first words
     #[arg(long)]
     pub(crate) name: Option<String>,

@@ -23,8 +23,8 @@ impl Bench<'_> {
                 return Err(Usage::new(format!("{flag} is empty"), "give it some text").into());
             }
         }
-        if let Some(text) = &args.text {
-            return self.add_text(args, text);
+        if !args.text.is_empty() {
+            return self.add_text(args, &args.text.join(" "));
         }
         if let Some(piped) = editor::piped()? {
             return self.add_text(args, &piped);

@@ -190,7 +190,7 @@ fn l5_36_l5_41_newer_words_replace_older_ones_and_the_hint_names_scope_and_entry
 fn l5_32_a_sentence_is_enough_to_add_a_memory() {
     let desk = Desk::offline();
     desk.run(&["memory", "add", "we deploy on Tuesdays, after the rota changes"]).ok();
-    desk.run(&["memory", "add", "I prefer tabs over spaces"]).ok();
+    desk.run(&["memory", "add", "I", "prefer", "tabs", "over", "spaces"]).ok();
     assert_eq!(
         names(&desk),
         ["i-prefer-tabs-over-spaces.md", "we-deploy-on-tuesdays-after-the-rota.md"]
