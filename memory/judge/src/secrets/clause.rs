@@ -5,7 +5,7 @@
 
 use super::names::{is_of_machines, is_technical};
 use super::near;
-use super::proof::is_all_digits;
+use super::proof::{has_digit, is_all_digits};
 use super::stand_in::{is_placeholder, is_reference};
 use regex::Regex;
 use std::ops::Range;
@@ -184,6 +184,7 @@ pub(super) fn passwords(text: &str) -> Vec<Range<usize>> {
             let rest = behind.get(at.end..).unwrap_or_default();
             let word = behind.get(at.clone()).unwrap_or_default();
             is_from_words(word) && (is_given(before) || ends(rest)) && !is_of_another(before, noun)
+                || is_respelt(word) && is_given(before) && ends(rest)
                 || is_number(word)
                     && !before.starts_with(['_', '-', '.'])
                     && ends(rest)
@@ -260,6 +261,20 @@ pub(super) fn is_from_words(word: &str) -> bool {
         && (has_sign || !parts().any(is_of_machines))
         && !word.bytes().all(|b| b.is_ascii_hexdigit())
         && !word.contains("--")
+        && !is_technical(word)
+        && !is_placeholder(word)
+        && !is_reference(word)
+}
+
+/// A word with one digit in the place of a letter: `Kateri4ka`.
+fn is_respelt(word: &str) -> bool {
+    let inner = word.trim_start_matches(char::is_alphabetic).trim_end_matches(char::is_alphabetic);
+    let heads = word.find(inner).unwrap_or(0);
+    (8..=40).contains(&word.chars().count())
+        && inner.len() == 1
+        && has_digit(inner)
+        && heads >= 2
+        && word.len() - heads >= 3
         && !is_technical(word)
         && !is_placeholder(word)
         && !is_reference(word)

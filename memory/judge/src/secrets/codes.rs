@@ -1,6 +1,7 @@
 //! Codes that are typed: at a door, at a till, and those that stand in for a
 //! second factor. Numbers are everywhere, so what they are of has to be said.
 
+use super::names;
 use super::near;
 use super::proof::is_all_digits;
 use regex::Regex;
@@ -11,42 +12,70 @@ const CLAUSE_BYTES: usize = 100;
 /// Lines that a list of codes may have.
 const LIST_BYTES: usize = 600;
 
-/// What is a number for one person.
-const PINS: &[&str] =
-    &["pin", "puk", "digicode", "пин", "geheimzahl", "geheimnummer", "الرقم السري", "رمز سري"];
-/// What a number may be, where it is of something that it opens.
-const CODES: &[&str] = &[
-    "code",
-    "combination",
-    "combo",
-    "kód",
-    "codul",
-    "קוד",
-    "पिन",
-    "código",
-    "codigo",
-    "codice",
-    "kod",
-    "kode",
-    "koodi",
-    "код",
-    "κωδικ",
-    "combinaison",
-    "combinación",
-    "combinazione",
-    "kombination",
-    "keypad",
-    "clave",
-    "senha",
-    "รหัส",
-    "密码",
-    "密碼",
-    "暗証番号",
-    "비밀번호",
-    "رمز",
-    "cvv",
-    "cvc",
-];
+/// The nouns, each said once: what they are told by, and what the texts are
+/// chosen by in which they are looked for.
+macro_rules! nouns {
+    (pins: [$($pin:literal),+ $(,)?], codes: [$($code:literal),+ $(,)?]) => {
+        /// What is a number for one person.
+        const PINS: &[&str] = &[$($pin),+];
+        /// What a number may be, where it is of something that it opens.
+        const CODES: &[&str] = &[$($code),+];
+        /// One of these stands in every number below.
+        pub(super) const WORDS: &[&str] = &[$($pin,)+ $($code),+];
+    };
+}
+
+// Texts are chosen with ASCII folded alone, so a capital of another script is
+// named too, or left out.
+nouns! {
+    pins: [
+        "pin",
+        "puk",
+        "digicode",
+        "пин",
+        "ПИН",
+        "Пин",
+        "geheimzahl",
+        "geheimnummer",
+        "الرقم السري",
+        "رمز سري",
+    ],
+    codes: [
+        "code",
+        "combination",
+        "combo",
+        "kód",
+        "codul",
+        "קוד",
+        "पिन",
+        "código",
+        "codigo",
+        "codice",
+        "kod",
+        "kode",
+        "koodi",
+        "код",
+        "Код",
+        "κωδικ",
+        "ωδικ",
+        "combinaison",
+        "combinación",
+        "combinazione",
+        "kombination",
+        "keypad",
+        "clave",
+        "senha",
+        "รหัส",
+        "密码",
+        "密碼",
+        "暗証番号",
+        "비밀번호",
+        "رمز",
+        "cvv",
+        "cvc",
+    ]
+}
+
 /// What a code opens.
 const THINGS: &str = "\
     door|gate|alarm|safe|locker|padlock|garage|phone|card|atm|keypad|entrance|lobby|intercom|\
@@ -56,44 +85,6 @@ const THINGS: &str = "\
     portone|cassaforte|carta|cancello|deur|kluis|fiets|dörr|dør|ovi|drzwi|bram|sejf|kart|\
     dveř|двер|подъезд|домофон|сейф|карт|сигнализ|телефон|kapı|kasa|门|門|ドア|金庫|문|도어|باب|cvv|\
     cvc";
-
-/// One of these stands in every number below.
-pub(super) const WORDS: &[&str] = &[
-    "pin",
-    "puk",
-    "keypad",
-    "kombination",
-    "clave",
-    "senha",
-    "пин",
-    "ПИН",
-    "Пин",
-    "geheim",
-    "الرقم",
-    "code",
-    "combin",
-    "combo",
-    "cod",
-    "kód",
-    "קוד",
-    "पिन",
-    "código",
-    "codigo",
-    "codice",
-    "kod",
-    "koodi",
-    "код",
-    "Код",
-    "ωδικ",
-    "รหัส",
-    "密码",
-    "密碼",
-    "暗証",
-    "비밀번호",
-    "رمز",
-    "cvv",
-    "cvc",
-];
 
 static PIN: LazyLock<Option<Regex>> = LazyLock::new(|| near::one_of(PINS));
 static CODE: LazyLock<Option<Regex>> = LazyLock::new(|| near::one_of(CODES));
@@ -295,9 +286,11 @@ pub(super) fn lists(text: &str) -> Vec<Range<usize>> {
         let mut said = 0;
         for word in rest.split(gap).filter(|word| !word.is_empty()) {
             let own = word.trim_end_matches('.');
-            if is_code(own) {
+            let is_first = found.last().is_none_or(|last| last.start < from);
+            // `pkcs12` in what follows a sentence about a backup key.
+            if is_code(own) && !(is_first && names::is_word(own)) {
                 found.push(start_of(own)..start_of(own) + own.len());
-            } else if found.last().is_some_and(|last| last.start >= from) {
+            } else if !is_first {
                 if !is_noise(word) {
                     break;
                 }

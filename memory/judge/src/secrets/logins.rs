@@ -4,7 +4,7 @@
 
 use super::clause::is_from_words;
 use super::plain;
-use super::proof::entropy;
+use super::proof::{self, entropy};
 use super::shape::is_made_up;
 use super::stand_in::{is_placeholder, is_reference};
 use crate::pattern::compiled;
@@ -190,6 +190,10 @@ pub(super) fn keys(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut done = 0;
     for hit in key.captures_iter(text).filter_map(|hit| hit.name("name")) {
+        // `site key`: what a page shows.
+        if proof::is_kind_of_everybody(text, hit.start()) {
+            continue;
+        }
         let from = hit.end().max(done);
         let rest = text.get(from..).unwrap_or_default();
         let rest = rest.get(..rest.floor_char_boundary(LINE_BYTES + 80)).unwrap_or_default();
@@ -209,7 +213,7 @@ pub(super) fn keys(text: &str) -> Vec<Range<usize>> {
 }
 
 /// Keys that are shown, and what only counts or compares.
-fn is_of_everybody(line: &str) -> bool {
+pub(super) fn is_of_everybody(line: &str) -> bool {
     const SAYING: &str = "\
         public fingerprint checksum digest integrity sha sha1 sha256 sha512 md5 hash etag commit uuid primary cache \
         foreign partition sort page cursor s3 redis object idempotency id ids nonce cursor next \
@@ -227,7 +231,10 @@ fn is_random(word: &str) -> bool {
     let count = |is: fn(&u8) -> bool| word.bytes().filter(is).count();
     word.len() >= LEAST_KEY
         && word.len() <= 200
-        && word.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'))
+        && word
+            .trim_end_matches('=')
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'))
         && count(u8::is_ascii_uppercase) >= 4
         && count(u8::is_ascii_lowercase) >= 4
         && count(u8::is_ascii_digit) >= 2

@@ -181,7 +181,9 @@ fn around(
         let newline = text.get(head..hit.start()).and_then(|head| head.rfind('\n'));
         let line = newline.map_or(head, |at| head + at + 1);
         let near = text.floor_char_boundary(hit.start().saturating_sub(before));
-        let behind = hit.end() + word_rest(text, hit.end());
+        // Behind `pass=` stands the value, and no more of the name.
+        let is_whole = hit.as_str().ends_with(['=', ':', '>']);
+        let behind = hit.end() + if is_whole { 0 } else { word_rest(text, hit.end()) };
         let start = if before == 0 { behind } else { word_start(text, near.max(line)) };
         let from = start.max(done);
         // `password = var.db_password`: what is called so here is a value itself.

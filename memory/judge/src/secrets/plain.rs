@@ -80,7 +80,7 @@ const NOUNS: &str = r"(?:pass(?:word|wd|[_ -]?phrase|code)|passwort|kennwort|pwd
 /// Names that mean something else as often.
 const SHORT: &str = r"(?:(?:\b|_)(?:pass|pw|psw|psk)|(?-i:[a-z]P(?:ass|w))|\bclave)";
 /// Whose it is: "… for the staging box".
-const OWNER: &str = r"(?:[ \t]+(?:for|of|at|on|to|in|from|für|fürs|beim|ins|der|des|vom|von|zum|zur|am|im|auf|bei|pour|de|du|d'|del|della|dello|di|al|alla|do|da|para|van|voor|op|till?|hos|för|av|på|od|ke|k|для|от|к|на|untuk|của|cho)\b[^\n:=?!.,;]{1,50}?)?";
+const OWNER: &str = r"(?:[ \t]+(?:for|of|at|on|to|in|from|für|fürs|beim|ins|der|des|vom|von|zum|zur|am|im|auf|bei|pour|de|du|d'|del|della|dello|di|al|alla|do|da|para|van|voor|op|till?|hos|för|av|på|od|ke|k|для|от|к|на|untuk|của|cho)(?:\b|[ \t])[^\n:=?!.,;]{1,50}?)?";
 /// Whose it is, in one word: "mot de passe admin", "the password everywhere".
 const OF: &str = r"(?:[ \t]+(?:nov[aáoé]|nuov[ao]|nueva|nouveau|provisoire|provisional|provvisoria|temporal|temporária|temporanea|atual|attuale|actual|nowe|nové|новый|временный|admin\w*|root|user|everywhere|again|there|here|wifi|администратора|сервера|базы|пользователя))?";
 /// What gives it a value.
@@ -320,11 +320,11 @@ fn ends_clause(rest: &str, way: Way) -> bool {
 /// such words of one.
 fn phrase(text: &str, value: &Value<'_>) -> Option<Range<usize>> {
     let line = text.get(value.at.start..)?.split(['\n', '.', ',', ';', '"']).next()?.trim_end();
-    let is_word = |word: &str| {
-        word.len() >= 4 && word.bytes().all(|b| b.is_ascii_lowercase()) && !is_ordinary(word)
-    };
+    let is_word = |word: &str| word.len() >= 4 && word.bytes().all(|b| b.is_ascii_lowercase());
     let count = line.split(' ').count();
-    ((3..=12).contains(&count) && line.split(' ').all(is_word))
+    // One of four may be said of a password as well: `correct horse …`.
+    let said = line.split(' ').filter(|word| is_ordinary(word)).count();
+    ((3..=12).contains(&count) && said <= count / 4 && line.split(' ').all(is_word))
         .then(|| value.at.start..value.at.start + line.len())
 }
 

@@ -170,11 +170,21 @@ fn is_shown(hit: &str) -> bool {
     let body = if body.len() < 8 { hit } else { body };
     let lower = hit.to_ascii_lowercase();
     distinct(body) <= 2
+        || is_repeated_word(body)
         || ["xxxxxxxx", "XXXXXXXX"].iter().any(|run| hit.contains(run))
         || is_for_everybody(hit)
         || ["your", "placeholder", "redacted", "...", "…", "****", "<", "{{", "${"]
             .iter()
             .any(|mark| lower.contains(mark))
+}
+
+/// `EXAMPLEEXAMPLEEXAMPLE`: letters that say the same again and again.
+fn is_repeated_word(body: &str) -> bool {
+    let is_period = |len: usize| {
+        let (bytes, unit) = (body.as_bytes(), body.as_bytes().get(..len).unwrap_or_default());
+        bytes.len() >= 2 * len && bytes.chunks(len).all(|part| unit.starts_with(part))
+    };
+    body.bytes().all(|b| b.is_ascii_alphabetic()) && (1..=12).any(is_period)
 }
 
 /// `12 characters`, `8-64 chars`, `90 days`.
@@ -309,10 +319,6 @@ fn is_token(word: &str, least_bits: f64) -> bool {
 
 /// Tokens and keys that open nothing: of pages, of designs, of caches.
 fn is_other_token(text: &str, lead: &Range<usize>) -> bool {
-    const KINDS: &str = "\
-        page next continuation sync cursor design public cache primary partition sort \
-        pagination idempotency foreign cancellation object verifying public_ resume \
-        checkpoint max publishable_ publishable site publickey";
     let before = text.get(..lead.start).unwrap_or_default();
     let own = text.get(lead.clone()).unwrap_or_default();
     // What stands before a question mark or an ampersand is another word.
@@ -330,6 +336,16 @@ fn is_other_token(text: &str, lead: &Range<usize>) -> bool {
     if before.ends_with(':') || own.trim_end().ends_with("sha256:") {
         return true;
     }
+    is_kind_of_everybody(text, lead.start)
+}
+
+/// Whether the word before a name for a key says that it is one of those.
+pub(super) fn is_kind_of_everybody(text: &str, at: usize) -> bool {
+    const KINDS: &str = "\
+        page next continuation sync cursor design public cache primary partition sort \
+        pagination idempotency foreign cancellation object verifying public_ resume \
+        checkpoint max publishable_ publishable site publickey";
+    let before = text.get(..at).unwrap_or_default();
     let before = before.trim_end_matches(['_', '-', ' ', '\'', '"']);
     let tail = before
         .get(before.floor_char_boundary(before.len().saturating_sub(16))..)

@@ -45,7 +45,7 @@ fn is_wording(lower: &str) -> bool {
     const OTHERS: &str = "\
         me it this that with by your my the a an not real value key keys token secret password \
         passwd pass api client access in here please before use only for test tests user name \
-        own app id";
+        own app id production prod deployment deploying release";
     let words = || {
         lower
             .split(|c: char| !c.is_ascii_alphanumeric())

@@ -105,7 +105,9 @@ fn bare_len(text: &str) -> usize {
             ';' | '&' | ',' => starts_a_pair(rest) || rest.starts_with(['"', '\'']),
             '<' => rest.starts_with('/'),
             '"' | '\'' | '`' => rest.starts_with([',', '}', ')', ']', ';', ':', '/']),
-            '。' | '，' | '、' | '；' | '！' | '—' | '…' => true,
+            '。' | '，' | '、' | '；' | '！' | '—' | '…' | '\u{1b}' => true,
+            // How a terminal is told a colour.
+            '\\' => ["x1b[", "033[", "e[", "u001b["].iter().any(|code| rest.starts_with(code)),
             // Letters of another script after a word of plain letters: in
             // Chinese, Japanese and Korean the sentence goes on without a space.
             c if is_ascii => c > '\u{590}' && c.is_alphabetic() || c.is_whitespace(),

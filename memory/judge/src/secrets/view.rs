@@ -242,7 +242,10 @@ fn wrap(before: &str, rest: &str) -> Option<usize> {
         |c: &char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '+' | '/' | '%');
     let len = before.chars().rev().take(MOST_WRAPPED).take_while(is_sign).count();
     let key = before.get(before.len() - len..)?;
-    if len < 12 || !OPENINGS.iter().any(|opening| key.starts_with(opening)) {
+    let opening = OPENINGS.iter().find(|opening| key.starts_with(**opening))?;
+    // What has its whole length already is followed by something else.
+    let is_full = matches!(*opening, "AKIA" | "ASIA") && len >= least_of(opening, '\n');
+    if len < 12 || is_full {
         return None;
     }
     let next = line.trim_start_matches([' ', '\t']);

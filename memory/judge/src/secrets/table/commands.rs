@@ -16,6 +16,8 @@ super::patterns! { RULES:
     Entered "a password in a configuration", ["shared-key", "shared_key", "key-string", "key chain", "presharedkey"], r#"(?i)(?:pre-?shared-?key|pre_shared_key|presharedkey|shared-key|key-string)(?:[ \t]+(?:0|7|local|remote|ascii-text|hex))?["']?[ \t:=]+"#;
     Token "a key in code", ["key=", "key ="], r"(?i)\b(?:login|auth\w*|init|configure|client|connect)\((?:[^()\n]{0,80}?[, \t])?key[ \t]*=[ \t]*";
     LooseToken "a key", ["key"], r#"Key["']?(?:</(?:key|name)>\s{0,80}<(?:string|value)>|[ \t]*[=:][ \t]*)"#;
+    Random "a key that a header is compared with", ["header"], r#"(?i)headers?(?:\.get)?(?:\[|\()[ \t]*["'][A-Za-z0-9_-]{3,40}["'][ \t]*[\])][ \t]*(?:[!=]==?|\.equals\(|\beq\b)[ \t]*["']([A-Za-z0-9+/=_.-]{20,200})["']"#;
+    Worded "a password in code", ["password", "passwd", "pwd", "passphrase"], r#"(?i)(?:password|passwd|pwd|passphrase)(?:\(\))?(?:[ \t]+by[ \t]+lazy|[ \t]*=|[ \t]*:?[ \t]*->|[ \t]*:?[ \t]*[A-Za-z&']{2,12})?[ \t]*\{[ \t\n]*(?:return[ \t]+)?["']([^"'\n]{4,64})["'][ \t\n;]*\}"#;
     Token "a key in a file", ["</key>", "</name>"], r"(?i)(?:secret|token|api_?key|password)</(?:key|name)>\s{0,80}<(?:string|value)>";
     Chosen "a login", ["password"], r#"(?i)\bpass(?:word|wd)?[ \t]*:?=[ \t]*\(?["'][A-Za-z0-9_.@-]{2,40}["'][ \t]*,[ \t]*["']([^"'\n]{4,64})["']"#;
     Chosen "a Wi-Fi password", ["wifi", "wi-fi", "wlan"], r#"(?i)\b(?:wifi|wi-fi|wlan)[ \t]*[:=][ \t]*["'`]?([^\s"'`]{5,64})["'`]?[ \t]+is the (?:key|pass(?:word|phrase)?)\b"#;
@@ -72,8 +74,8 @@ super::patterns! { RULES:
     Spot "a password in an address", ["://"], r#"\b[a-zA-Z][a-zA-Z0-9+._:-]{1,40}://[^\s/:@'"<>\[]{0,128}:([^\s'"<>`]{2,200}?)@(?:[\w.\[-]+(?:[:/?,\s"'`)]|$))"#;
     Certain "a token in an address", ["://"], r"\bhttps?://([A-Za-z0-9_-]{20,}):?(?:x-oauth-basic)?@[\w.-]+";
     Certain "a token in an address", ["x-token-auth:", "oauth2:", "x-access-token:", "gitlab-ci-token:"], r"(?:x-token-auth|oauth2|x-access-token|gitlab-ci-token):([^\s@$<{]{8,})@";
-    Token "a bearer token", ["bearer"], r#"(?i)\bbearer["']?[ \t:=]+"#;
-    Basic "basic credentials", ["basic "], r#"(?i)\bbasic[ \t]+["']?([A-Za-z0-9+/=_-]{8,})"#;
+    Token "a bearer token", ["bearer"], r#"(?i)(?:\b|%20)bearer["']?(?:[ \t:=+]|%20|%3A)+"#;
+    Basic "basic credentials", ["basic "], r#"(?i)(?:\b|%20)basic(?:[ \t]|%20)+["']?([A-Za-z0-9+/=_-]{8,})"#;
     Token "an authorization header", ["authorization"], r#"(?i)authorization["']?[ \t]*[:=,][ \t]*["']?(?:token|apikey|api-key|key|ssws|geniekey|bot|digest|negotiate|aws|splunk|glpat|private-token|token token=|genie ?key|zoho-oauthtoken|oauth)?[ \t]*(?:token=|key=|apikey=)?"#;
     Certain "a key in a header", ["private-token", "job-token", "deploy-token"], r#"(?i)\b(?:private|job|deploy)-token["']?[ \t]*[:=][ \t]*["']?([A-Za-z0-9_.-]{20,})"#;
     Token "a key in a header", ["-key:", "-token:", "-auth:", "-secret:", "apikey:", "-key\"", "-token\"", "-key'", "-token'", "-signature:"], r#"(?i)\b(?:x|dd|api|private|job|deploy|circle|fastly|linear|figma|shopify|ocp|apim|subscription|xi|stripe|cf|auth|access|admin|master|client|service|goog|amz|hub)[\w-]*-?(?:key|token|auth|secret|signature)["']?[ \t]*[:,=][ \t]*"#;

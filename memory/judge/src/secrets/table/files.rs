@@ -25,11 +25,12 @@ pub(in crate::secrets) const KEYS: &[Rule] = &[
 
 /// Long words by their own looks.
 pub(in crate::secrets) const LONG: &[Rule] =
-    &[Rule { kind: "an issued key", words: &["_", "-"], form: Form::Block(issued::keys) }];
+    &[Rule { kind: "an issued key", words: &["_", "-", "."], form: Form::Block(issued::keys) }];
 
 super::patterns! { RULES:
     Chosen "a password in a vault", ["\"value\""], r#""value"[ \t]*:[ \t]*"([^"\n]{4,64})"[ \t]*,[ \t]*"(?:name|key|label|designation)"[ \t]*:[ \t]*"[A-Za-z0-9_-]*(?:password|passwd|secret)""#;
     Entered "a key in a variable", ["secret="], r#"\b[A-Z][A-Z0-9_]*_SECRET=["']?"#;
+    Chosen "a login", ["\"secret\""], r#"(?i)"(?:user(?:name)?|login)"\s*:\s*"[^"\n]{1,64}"\s*,\s*"secret"\s*:\s*"([^"\n]{4,200})""#;
     Chosen "a key in XML", ["keymaterial>", "wirelesskey>", "networkkey>", "presharedkey>"], r"(?i)<(?:[A-Za-z0-9_.-]+:)?(?:keymaterial|wirelesskey|networkkey|presharedkey)>\s*([^<\s]{5,64})\s*</";
     Chosen "a password in a configuration", ["password ", "passwd ", "passphrase ", "pass ", "psk ", "secret ", "pass\t", "password\t", "secret\t"], r#"(?im)(?:^[ \t]*(?:(?:set|setenv|define|option|default|export)[ \t]+)?(?:[A-Za-z0-9_./-]*[_.](?:password|passwd|passphrase|pass|psk|secret)|(?:ssl|auth)[A-Za-z0-9_]*pass|(?-i:[A-Za-z0-9_]*[a-z]P(?:assword|assphrase|asswd|ass)))|[ \t][A-Za-z0-9_-]*-(?:password|passphrase|secret|psk)|\bDefaultPassword)[ \t]+(?:REG_SZ[ \t]+|[057][ \t]+)?["']?([^\s"';=:]{4,64})["']?[ \t]*(?:;|$)"#;
     Chosen "a password in a configuration", ["storepass", "keypass"], r#"(?:store|key)Password[ \t]+["']([^"'\n]{4,64})["']"#;
@@ -46,7 +47,7 @@ super::patterns! { RULES:
     Given "a password in a directory", ["userpassword::"], r"(?i)\buserPassword::[ \t]*";
     Entered "a default of a variable", ["default"], r#"(?i)[A-Za-z0-9_]*(?:password|passwd|secret)[A-Za-z0-9_]*["']?:[ \t]*\{?\s*(?:["']?[A-Za-z0-9_]+["']?:[^\n]*\n\s*){0,3}?["']?default["']?[ \t]*:[ \t]*"#;
     Entered "a default of a variable", ["fetch("], r#"(?i)fetch\([ \t]*["'][A-Za-z0-9_]*["'][ \t]*\)[ \t]*\{[ \t]*"#;
-    Certain "an AWS secret key", ["akia", "asia"], r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b[^A-Za-z0-9+/\n]{1,40}([A-Za-z0-9+/]{40})(?:[^A-Za-z0-9+/]|$)";
+    Certain "an AWS secret key", ["akia", "asia"], r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b[^A-Za-z0-9+/]{1,40}([A-Za-z0-9+/]{40})(?:[^A-Za-z0-9+/]|$)";
     Entered "a password in a page", ["type=\"password\"", "type='password'", "type=password"], r#"(?i)type=["']?password["']?[^<>\n]{0,80}?[ \t]value="#;
     Certain "a recovery key", ["-"], r"\b((?:\d{6}-){7}\d{6})\b";
     Certain "an app password", ["app password", "app-password", "app pass"], r#"(?i)app[ -]pass(?:word)?[^\n]{0,20}?[\s"'`:]((?:[a-z]{4}[ -]){3}[a-z]{4})\b"#;
@@ -68,9 +69,9 @@ super::patterns! { RULES:
     Certain "a seed phrase", ["seed", "mnemonic", "recovery phrase", "wallet"], r#"(?i)(?:seed|mnemonic|recovery phrase|wallet)[^\n:=]{0,24}(?:[:=]|\bis\b)\s*["'`]?((?:[a-z]{3,8} ){11,23}[a-z]{3,8})\b"#;
     Certain "a time-based code's secret", ["otpauth://"], r"(?i)otpauth://[^\s]*?secret=([A-Z2-7]{8,}=*)";
     Certain "a time-based code's secret", ["totp", "2fa", "mfa", "authenticator"], r#"(?i)(?:totp|2fa|mfa|authenticator)[ _-]*(?:secret|seed|key)[^\n]{0,12}?[:=\s][ \t]*["'`(]?([A-Z2-7]{16,64}|(?:[a-z2-7]{4} ){3,15}[a-z2-7]{4})\b"#;
-    Given "a password in a netrc file", ["password"], r"(?i)(?:\bmachine\s+\S+|\bdefault)(?:\s+(?:login|account|user)\s+\S+)*\s+(?:password|passwd)\s+";
+    Given "a password in a netrc file", ["password"], r"(?i)(?:\bmachine\s+\S+(?:\s+(?:login|account|user)\s+\S+)*|\bdefault(?:\s+(?:login|account|user)\s+\S+)+)\s+(?:password|passwd)\s+";
     Entered "a password in a netrc file", ["login"], r"(?i)\blogin\s+\S+\s+(?:password|passwd)\s+";
-    Certain "a password in a pgpass file", [":5432:", ":*:", ":5433:", ":5434:", ":6432:", ":5439:", ":25060:", ":6543:"], r"(?m)(?:^|[\s`])[\w.*-]+:(?:\d{4,5}|\*):[^:\s]+:[^:\s]+:([^\s:`$<{*\[][^\s`]{2,})";
+    Certain "a password in a pgpass file", [":5432:", ":*:", ":5433:", ":5434:", ":6432:", ":5439:", ":25060:", ":6543:"], r"(?m)(?:^|[\s`])[\w.*-]+:(?:\d{4,5}|\*):[^:\s]*[^:\s\d][^:\s]*:[^:\s]+:([^\s:`$<{*\[][^\s`]{2,})";
     Certain "a hash of a password", ["$1$", "$2a$", "$2b$", "$2y$", "$5$", "$6$", "$y$", "$7$", "$apr1$", "$gy$"], r"(\$(?:1|5|6|7|y|gy|apr1|2[aby])\$(?:rounds=\d+\$)?[A-Za-z0-9./$]{16,})";
     Certain "a hash of a password", ["$argon2", "$scrypt$", "$pbkdf2", "pbkdf2_sha", "pbkdf2:sha", "scrypt:", "scram-sha-256$"], r"(\$(?:argon2(?:id|i|d)|scrypt|pbkdf2[\w-]*)\$[A-Za-z0-9,=.+/$-]{30,}|pbkdf2_sha(?:1|256|512)\$\d+\$[A-Za-z0-9]+\$[A-Za-z0-9+/=]{20,}|(?:pbkdf2:sha\d+:\d+|scrypt:\d+:\d+:\d+)\$[A-Za-z0-9]+\$[a-f0-9]{40,}|SCRAM-SHA-256\$\d+:[A-Za-z0-9+/=]+\$[A-Za-z0-9+/=]+:[A-Za-z0-9+/=]+)";
     Certain "a hash of a password", ["{sha}", "{ssha", "{crypt}", "{sha512}", "{pbkdf2"], r"(?i)(\{(?:S?SHA(?:256|512)?|CRYPT|PBKDF2[\w-]*)\}[A-Za-z0-9+/=$.]{12,})";

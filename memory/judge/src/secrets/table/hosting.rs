@@ -12,7 +12,7 @@ super::patterns! { RULES:
     Certain "a signed address", ["x-amz-signature=", "x-goog-signature="], r"(?i)X-(?:Amz|Goog)-Signature=([0-9a-f]{64,})";
     Certain "an Amazon MWS token", ["amzn.mws."], r"\bamzn\.mws\.[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}";
     Certain "an AWS Bedrock key", ["absk"], r"\b(ABSK[A-Za-z0-9+/]{60,}={0,2})";
-    Certain "a Google API key", ["aiza"], r"\bAIza[A-Za-z0-9_-]{35}";
+    Certain "a Google API key", ["aiza", "aq.ab"], r"\bAIza[A-Za-z0-9_-]{35}|\bAQ\.Ab[A-Za-z0-9_-]{30,}";
     Certain "a Google OAuth token", ["ya29."], r"\bya29\.[A-Za-z0-9_.-]{20,}";
     Certain "a Google refresh token", ["1//0"], r"\b1//0[A-Za-z0-9_-]{30,}";
     Certain "a Google OAuth secret", ["gocspx-"], r"\bGOCSPX-[A-Za-z0-9_-]{20,}";
@@ -50,7 +50,7 @@ super::patterns! { RULES:
     Certain "a MailerSend token", ["mlsn."], r"\b(mlsn\.[a-f0-9]{60,})\b";
     Random "a token in a command", ["auth ", "login "], r"\b(?:auth|login|authenticate)[ \t]+([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{40})\b";
     Random "a token", [".login=", "username"], r#"(?:\.login=|"username"\s*:\s*"[^"\n]+"\s*,\s*"key"\s*:\s*")([0-9a-f]{32,64})\b"#;
-    Random "a key in code", ["client(", "api(", "sdk(", "init(", "configure("], r#"(?i)(?:client|api|sdk|init|configure)\([ \t]*["']([A-Za-z0-9_-]{28,})["']"#;
+    Random "a key in code", ["client", "api", "sdk", "init", "configure"], r#"(?i)(?:client|api|sdk|init|configure)[A-Za-z0-9_]{0,8}\([ \t]*["']([A-Za-z0-9_-]{28,})["']"#;
     Certain "a Vault unseal key", ["unseal"], r#"(?i)\bunseal(?:[ _-]?key(?:[ _-]?\d+)?["']?[ \t]*(?:[:=]|\bis\b)[ \t]*|[ \t]+)["'`]?([A-Za-z0-9+/]{43,}=?)"#;
     Certain "a Nomad or Consul token", ["nomad", "consul"], r"(?i)\b(?:nomad|consul)\b[^\n]{0,30}?token[^\n]{0,12}?\b([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\b";
     Certain "a Bitwarden session", ["bw_session"], r#"\bBW_SESSION=["']?([A-Za-z0-9+/]{80,}={0,2})"#;

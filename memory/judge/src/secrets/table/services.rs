@@ -7,6 +7,7 @@ super::patterns! { RULES:
     Certain "a Teams webhook", ["webhook.office.com", "outlook.office.com/webhook"], r"(?i)office\.com/webhook(?:b2)?/([A-Za-z0-9@-]{36,}/IncomingWebhook/[A-Za-z0-9/-]{32,})";
     Certain "a Google Chat webhook", ["chat.googleapis.com"], r"chat\.googleapis\.com/\S*?[?&]token=([A-Za-z0-9_%=-]{20,})";
     Certain "a webhook", ["hooks.zapier.com", "hook.", "maker.ifttt.com"], r"(?i)(?:hooks\.zapier\.com/hooks/catch/(\d+/[a-z0-9]{6,})|hook\.[a-z0-9.]*make\.com/([a-z0-9]{30,})|maker\.ifttt\.com/trigger/\S+/with/key/([\w-]{20,}))";
+    Certain "a webhook", ["/deploy/srv-"], r"/deploy/srv-[a-z0-9]{20}\?key=([A-Za-z0-9_-]{8,})";
     Random "a Telegram bot token", [":aa"], r"(?:\b|\bbot)(\d{8,10}:AA[A-Za-z0-9_-]{30,})";
     Random "a Telegram bot token", ["telegram", "bot", "tg"], r"(\b\d{8,10}:[A-Za-z0-9_-]{35}\b)";
     Random "a Telegram bot token", ["telegram.org/bot"], r"telegram\.org/bot(\d{8,10}:[A-Za-z0-9_-]{30,})";
@@ -42,6 +43,7 @@ super::patterns! { RULES:
     Certain "a Sentry address", ["sentry"], r"https://([0-9a-f]{32})@[\w.-]*sentry\.[\w./-]+\d+";
     Certain "a Grafana token", ["glsa_", "glc_", "eyjrijoi"], r"\b(glsa_[A-Za-z0-9]{28,}_[A-Fa-f0-9]{8}|glc_[A-Za-z0-9+/]{30,}={0,2}|eyJrIjoi[A-Za-z0-9_-]{40,}={0,2})";
     Certain "a Honeycomb key", ["hcaik_", "hcbik_", "hcxik_", "hcamk_", "hcxlk_"], r"\b(hc[abx][ilm]k_[A-Za-z0-9]{30,})\b";
+    Certain "a Honeycomb key", ["x-honeycomb-team"], r#"(?i)x-honeycomb-team["']?[ \t]*[:=,][ \t]*["']?([A-Za-z0-9]{20,64})"#;
     Random "a PagerDuty key", ["pagerduty", "pdkey", "pd_"], r"(?i)(?:pagerduty|\bpd[_-])[^\n]{0,40}?\b([A-Za-z0-9+_-]{20}|[0-9a-f]{32}|u\+[A-Za-z0-9_+-]{18})\b";
     Random "an Opsgenie key", ["opsgenie", "geniekey"], r"(?i)(?:opsgenie|geniekey)[^\n]{0,40}?\b([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\b";
     Certain "a Dynatrace token", ["dt0"], r"\b(dt0[a-z]\d\d\.[A-Z0-9]{24}\.[A-Z0-9]{64})\b";

@@ -5,7 +5,7 @@
 //! `⟦…⟧` is the secret, and `{n36}` stands for 36 random signs: `n` letters and
 //! digits, `l` lower-case ones, `h` hex, `u` capitals and digits, `d` digits,
 //! `b` base64, `a` letters, `p` a password, `w` one of plain letters, `c` one
-//! with a capital, `g` a UUID.
+//! with a capital, `g` a UUID, `r` base64 as it stands in a URL.
 
 /// A sample: what stands before, the secret, what stands after.
 #[derive(Clone, Debug)]
@@ -96,6 +96,7 @@ impl Dice {
             "u" => self.signs(&format!("{UPPER}234567"), len),
             "d" => self.signs("123456789", len),
             "b" => self.signs(&format!("{LOWER}{UPPER}+/"), len),
+            "r" => self.signs(&format!("{LOWER}{UPPER}0123456789-_"), len),
             "a" => self.signs("abcdefghijklmnopqrstuvwxyz", len),
             "p" => self.password(),
             "w" => self.word(),
@@ -116,7 +117,8 @@ impl Dice {
             let inner = &rest[at + 1..];
             let end = inner.find('}').unwrap_or(0);
             let what = &inner[..end];
-            let is_part = what.starts_with(['n', 'l', 'h', 'u', 'd', 'b', 'a', 'p', 'w', 'c', 'g'])
+            let is_part = what
+                .starts_with(['n', 'l', 'h', 'u', 'd', 'b', 'a', 'p', 'w', 'c', 'g', 'r'])
                 && what[1..].bytes().all(|b| b.is_ascii_digit());
             if is_part {
                 text.push_str(&self.part(what));
