@@ -20,6 +20,7 @@ mod known;
 mod logins;
 mod names;
 mod near;
+mod nouns;
 mod pieces;
 mod plain;
 mod proof;

@@ -61,6 +61,19 @@ pub(super) fn is_word(part: &str) -> bool {
         && letters.bytes().all(|b| b.is_ascii_lowercase())
 }
 
+/// A number behind what says that it is computed: `the checksum of … is …`.
+pub(super) fn is_digest(head: &str, word: &str) -> bool {
+    const NAMES: &str = "\
+        checksum digest sha sha1 sha256 sha384 sha512 md5 fingerprint thumbprint etag integrity commit";
+    let line = head.get(head.floor_char_boundary(head.len().saturating_sub(80))..);
+    let line = line.unwrap_or_default().rsplit('\n').next().unwrap_or_default().to_lowercase();
+    matches!(word.len(), 32 | 40 | 56 | 64 | 96 | 128)
+        && word.bytes().all(|b| b.is_ascii_hexdigit())
+        && line
+            .split(|c: char| !c.is_ascii_alphanumeric())
+            .any(|part| NAMES.split_ascii_whitespace().any(|name| name == part))
+}
+
 /// What is called so, and counted.
 pub(super) fn is_of_machines(part: &str) -> bool {
     const NAMES: &str = "\

@@ -3,6 +3,7 @@
 //! password looks like does not.
 
 use super::names::is_technical;
+use super::nouns::with_nouns;
 use super::shape::{is_made_up, is_marked, is_name_of_code, is_scrambled, is_tangled};
 use super::stand_in::{is_placeholder, is_reference};
 use regex::Regex;
@@ -18,55 +19,19 @@ const LONGEST_HEAD_BYTES: usize = 512;
 const MOST_LINES: usize = 3;
 
 /// What a password is called.
-pub(super) const NAMES: &[&str] = &[
+pub(super) const NAMES: &[&str] = with_nouns![
     "assword",
     "passwd",
     "passwo",
     "passp",
     "passc",
-    "pass phrase",
-    "pwd",
     "passe",
-    "mdp",
-    "parol",
-    "contrase",
-    "clave",
-    "senha",
-    "wachtwoord",
-    "paswoord",
-    "kennwort",
-    "senord",
-    "adgangskode",
-    "kodeord",
-    "passord",
-    "salasana",
-    "арол",
     "hasł",
-    "heslo",
-    "lozink",
     "zaporka",
-    "geslo",
-    "jelsz",
-    "ifre",
-    "slaptaž",
-    "pasahitz",
-    "parool",
-    "ωδικ",
-    "סיסמ",
     "كلمة",
     "رمز",
-    "密码",
-    "密碼",
-    "口令",
-    "パスワード",
     "暗証",
-    "비밀번호",
-    "비번",
-    "암호",
-    "পাসওয়ার্ড",
-    "पासवर्ड",
     "รหัส",
-    "mật khẩu",
     "sandi",
     "wifi",
     "wi-fi",

@@ -5,6 +5,7 @@
 //! said *of* a password stands in the same place ("is required", `: string`),
 //! and is a list of its own; what people choose is any other word.
 
+use super::nouns::with_nouns;
 use super::stand_in::{is_placeholder, is_reference};
 use super::value::{self, Dress, Value};
 use crate::pattern::compiled;
@@ -18,7 +19,7 @@ const LENGTHS: std::ops::RangeInclusive<usize> = 5..=64;
 const CONTEXT_BYTES: usize = 160;
 
 /// One of these stands in every name below.
-pub(super) const WORDS: &[&str] = &[
+pub(super) const WORDS: &[&str] = with_nouns![
     "passw",
     "passp",
     "passc",
@@ -28,7 +29,6 @@ pub(super) const WORDS: &[&str] = &[
     "mot de passe",
     "mots de passe",
     "palavra-passe",
-    "passord",
     "pass:",
     "pass=",
     "pass =",
@@ -36,7 +36,6 @@ pub(super) const WORDS: &[&str] = &[
     "pass'",
     "pass is",
     "pass]",
-    "pwd",
     " pw",
     "pw:",
     "pw=",
@@ -44,35 +43,10 @@ pub(super) const WORDS: &[&str] = &[
     "_pw",
     "psw",
     "psk",
-    "mdp",
-    "kennwort",
-    "contrase",
-    "clave",
-    "senha",
-    "parol",
-    "wachtwoord",
-    "senord",
-    "adgangskode",
-    "kodeord",
-    "salasana",
+    "АРОЛЬ",
     "has\u{142}o",
     "haslo",
-    "heslo",
-    "lozinka",
-    "geslo",
-    "jelsz",
-    "ifre",
-    "ароль",
-    "АРОЛЬ",
-    "mật khẩu",
     "kata sandi",
-    "密码",
-    "密碼",
-    "口令",
-    "パスワード",
-    "비밀번호",
-    "암호",
-    "비번",
 ];
 
 /// What a password is called; a word that only begins so is another one.

@@ -6,7 +6,7 @@
 
 use super::encoded::decoded;
 use super::logins;
-use super::names::{is_numbered, is_snake_case, is_technical, is_word};
+use super::names::{is_digest, is_numbered, is_snake_case, is_technical, is_word};
 use super::plain;
 use super::shape::{is_made_up, is_tangled, is_tangled_in_place};
 use super::stand_in::{is_for_everybody, is_placeholder, is_reference};
@@ -138,7 +138,12 @@ impl Proof {
                 chars >= 8 && is_token(own, 2.5) && !is_other_token(text, &lead)
             }
             Self::LooseToken => {
-                chars >= 16 && is_token(word, 3.0) && !is_uuid(word) && !is_other_token(text, &lead)
+                let head = text.get(..value.at.start).unwrap_or_default();
+                chars >= 16
+                    && is_token(word, 3.0)
+                    && !is_uuid(word)
+                    && !is_digest(head, word)
+                    && !is_other_token(text, &lead)
             }
             Self::Digits => (4..=12).contains(&chars) && word.bytes().all(|b| b.is_ascii_digit()),
             Self::Certain

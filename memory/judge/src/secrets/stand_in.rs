@@ -132,12 +132,12 @@ fn is_field(lower: &str) -> bool {
 
 fn is_address(word: &str) -> bool {
     word.split_once('@').is_some_and(|(user, host)| {
+        let top = host.rsplit('.').next().unwrap_or_default();
+        let is_named = top.len() >= 2 && top.bytes().all(|b| b.is_ascii_alphabetic());
+        let is_number = host.split('.').count() == 4 && host.split('.').all(is_all_digits);
         !user.is_empty()
             && host.contains('.')
-            && host
-                .rsplit('.')
-                .next()
-                .is_some_and(|top| top.len() >= 2 && top.bytes().all(|b| b.is_ascii_alphabetic()))
+            && (is_named || is_number)
             && host.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-'))
     })
 }

@@ -30,7 +30,7 @@ super::patterns! { RULES:
     Shaped "a login", ["login", "admin"], r#"(?i)(?:^|[\s"'`(])[\w.@-]{2,40}[ \t]?/[ \t]?([^\s/"'`]{6,64})["'`]?[ \t]*[(,][^\n]{0,20}?\b(?:login|admin)\b"#;
     Basic "basic credentials", ["auth plain", "auth login"], r"(?i)\bauth (?:plain|login)[ \t]+([A-Za-z0-9+/]{8,}={0,2})";
     Chosen "a password in a command", ["<<<"], r#"\b(?:sudo|su|cryptsetup|hdiutil|passwd|kinit|docker|podman|secret-tool|zfs)\b[ -;=-~\t]{0,80}?<<<[ \t]*["']?([^\s"'$]{4,64})"#;
-    Chosen "a password in a command", ["<(echo", "<(printf"], r#"pass[A-Za-z0-9_]*[ -;=-~\t]{0,20}<\((?:echo|printf)[ \t]+(?:-n[ \t]+)?["']?([^\s"'$)]{4,64})"#;
+    Chosen "a password in a command", ["<(echo", "<(printf"], r#"pass[A-Za-z0-9_]*[ -;=-~\t]{0,20}<\((?:echo|printf)[ \t]+(?:-[ne]+[ \t]+)?["']?(?:[A-Za-z0-9_.@-]{2,40}(?:\\n|\n))?([^\s"'$)\\]{4,64})"#;
     Chosen "a login", ["-u", "--user", "--auth", "creds", "btoa(", "cred", "stats auth", "list:"], r#"(?i)(?:[ \t](?:-u|--user|--auth|--basic|--[A-Za-z0-9_-]+-creds)[ =]|btoa\(|\bcred(?:s|entials?)?["']?[ \t]*[:=][ \t]*|\bstats auth[ \t]+|\b(?:list|users):[ \t]*\|?[ \t]*\n[ \t]*)["']?[A-Za-z0-9_.@-]{2,40}:([A-Za-z][^\s:"'`,;)]{4,63})["']?(?:[\s);,]|$)"#;
     Chosen "a password in a command", ["security add", "security unlock"], r#"\bsecurity[ \t]+[A-Za-z0-9_-]+[ -{}~\t]{0,120}?[ \t]-[wp][ \t]+["']?([^\s"']{4,64})"#;
     Chosen "a password in a command", ["http-basic", "config set --secret"], r#"(?:http-basic\.\S+[ \t]+\S+|config set --secret[ \t]+\S+)[ \t]+["']?([^\s"']{4,64})"#;

@@ -25,6 +25,7 @@ const FORMS: &[&str] = &[
     include_str!("lists/nineteenth.txt"),
     include_str!("lists/twentieth.txt"),
     include_str!("lists/twentyfirst.txt"),
+    include_str!("lists/twentysecond.txt"),
 ];
 const HARMLESS: &[&str] = &[
     include_str!("lists/fourth-harmless.txt"),
@@ -45,6 +46,7 @@ const HARMLESS: &[&str] = &[
     include_str!("lists/nineteenth-harmless.txt"),
     include_str!("lists/twentieth-harmless.txt"),
     include_str!("lists/twentyfirst-harmless.txt"),
+    include_str!("lists/twentysecond-harmless.txt"),
 ];
 /// Each template is filled as often, so that no form passes by luck.
 const SEEDS: u64 = 5;
