@@ -200,6 +200,13 @@ pub(super) const INTERPRETERS: &[&str] = &[
     "expect",
 ];
 
+/// Programs that carry out what they are sent, and files that their words name
+/// in the midst of other text: editors, debuggers, databases.
+pub(super) const CLIENTS: &[&str] = &[
+    "ed", "ex", "vi", "vim", "nvim", "view", "gdb", "lldb", "sqlite3", "psql", "mysql", "m4", "dc",
+    "bc", "gnuplot",
+];
+
 /// Interpreters that have such words.
 pub(super) const WITH_RUN_WORDS: &[&str] = &["deno", "bun", "go", "dotnet", "swift", "julia"];
 

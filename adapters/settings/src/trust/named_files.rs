@@ -2,15 +2,17 @@
 //! which files these name in turn. The sources that a command works on are not
 //! among them: `eslint src` runs what its configuration says, not `src`.
 
+mod programs;
+
 use super::build_tools::{
-    COMMANDS, FOLDERS, INLINE, INTERPRETERS, NODE_RUNNERS, OBEYED, RUN_WORDS, RUNNERS,
+    CLIENTS, COMMANDS, FOLDERS, INLINE, INTERPRETERS, NODE_RUNNERS, OBEYED, RUN_WORDS, RUNNERS,
     RUNNERS_OF_TWO, SHELLS, WITH_RUN_WORDS, read_by,
 };
 use super::script_text::{self, Language};
 use super::shell_words::{ShellCommand, UNKNOWN, shell_commands};
 use super::word_paths::{
-    MAX_MATCHES, after_options, after_unknown, attached, is_name, matches, variable_name,
-    without_version,
+    MAX_MATCHES, after_dashes, after_options, after_unknown, attached, is_name, matches,
+    variable_name, without_version,
 };
 use everfold_kernel::tree::without_dots;
 use std::collections::{BTreeMap, BTreeSet};
@@ -106,6 +108,10 @@ impl NamedFiles {
         let around: Vec<String> = around.take(MAX_INPUT).cloned().collect();
         for command in commands {
             self.command(&command.words, &around);
+            let name = command.words.first().map_or("", String::as_str);
+            if CLIENTS.contains(&name) {
+                self.client(&command.words, &command.inputs);
+            }
         }
     }
 
@@ -122,11 +128,17 @@ impl NamedFiles {
         // Options first: they say in which folder the files below are.
         self.options(name, rest);
         for file in read_by(name) {
-            self.script(file);
+            self.script_in(file, Language::Orders);
         }
         let next = |skipped: usize| rest.get(skipped..).unwrap_or_default();
         let second = rest.iter().position(|word| !word.starts_with('-'));
         match name {
+            "export" | "declare" | "typeset" | "readonly" | "local" => {
+                self.without_assignments(after_dashes(rest));
+            }
+            "git" => self.git_settings(rest),
+            "run-parts" => rest.iter().for_each(|dir| self.script(&format!("{dir}/*"))),
+            "find" => self.found_and_run(rest),
             "cd" | "pushd" => rest.iter().take(1).for_each(|dir| self.add_base(dir)),
             "for" | "select" => {
                 let values = next(2).to_vec();
@@ -187,6 +199,9 @@ impl NamedFiles {
                 self.obeyed(program, word, value);
             } else if FOLDERS.contains(&word.as_str()) {
                 self.add_base(value);
+            } else if program == "env" && word.starts_with("-S") {
+                let text = word.trim_start_matches("-S");
+                self.shell(if text.is_empty() { value } else { text });
             } else if COMMANDS.contains(&word.as_str()) {
                 self.command(words.get(at + 1..).unwrap_or_default(), &[]);
             } else if let Some((option, value)) = attached(word) {
@@ -246,7 +261,10 @@ impl NamedFiles {
             } else if !word.starts_with('-') {
                 self.script_in(word, language);
                 // A folder is run by what it has for that.
-                self.script(&format!("{word}/__main__.py"));
+                match language {
+                    Language::JavaScript => script_text::node_module(self, word),
+                    _ => self.script(&format!("{word}/__main__.py")),
+                }
                 if self.ends_options(words, at) {
                     return;
                 }
@@ -264,19 +282,6 @@ impl NamedFiles {
             || self.places(word).iter().any(|path| path.is_file())
     }
 
-    /// A module of Python, by its name.
-    pub(super) fn module(&mut self, name: &str) {
-        let mut path = String::new();
-        for part in name.split('.').filter(|part| is_name(part)) {
-            path = if path.is_empty() { part.to_owned() } else { format!("{path}/{part}") };
-            self.script(&format!("{path}/__init__.py"));
-        }
-        if !path.is_empty() {
-            self.script(&format!("{path}.py"));
-            self.script(&format!("{path}/__main__.py"));
-        }
-    }
-
     /// Code on the command line: whatever in it names a file that is there.
     pub(super) fn code(&mut self, code: &str) {
         let is_part = |c: char| c.is_alphanumeric() || "_./-@$".contains(c);
@@ -287,14 +292,6 @@ impl NamedFiles {
         }
     }
 
-    /// A program that a package brought.
-    fn node_program(&mut self, words: &[String]) {
-        let words = after_options(words);
-        let Some(program) = words.first() else { return };
-        self.script(&format!("node_modules/.bin/{program}"));
-        self.command(words, &[]);
-    }
-
     /// A bare name, where the tree has a say in which program that is.
     fn on_path(&mut self, program: &str) {
         if program.contains('/') || program.contains(UNKNOWN) {
@@ -302,7 +299,7 @@ impl NamedFiles {
         }
         let paths = self.variables.get("PATH").cloned().unwrap_or_default();
         for dir in paths.iter().flat_map(|path| path.split([':', ';'])) {
-            if !dir.is_empty() && !dir.starts_with('$') {
+            if !dir.is_empty() && !matches!(dir, "$PATH" | "${PATH}") {
                 self.script(&format!("{dir}/{program}"));
             }
         }

@@ -20,6 +20,10 @@ pub(super) fn follow(named: &mut NamedFiles, path: &Path, otherwise: Language) {
     if let Some(dir) = path.parent() {
         named.add_base(&dir.display().to_string());
     }
+    // Who carries it out may be of the tree, or be told to take in more of it.
+    if let Some(line) = text.lines().next().and_then(|line| line.strip_prefix("#!")) {
+        named.shell(line);
+    }
     match language(path, &text).unwrap_or(otherwise) {
         Language::Shell => named.shell(&text),
         Language::Make => make(named, &text),
@@ -27,6 +31,7 @@ pub(super) fn follow(named: &mut NamedFiles, path: &Path, otherwise: Language) {
         Language::Python => python::follow(named, path, &text),
         Language::JavaScript => java_script(named, path, &text),
         Language::Code => named.code(&text),
+        Language::Orders => orders(named, &text),
         Language::Other => {}
     }
 }
@@ -41,6 +46,8 @@ pub(super) enum Language {
     JavaScript,
     /// Another of which only words are known: what they name and is there.
     Code,
+    /// Settings of a tool, of which some are commands.
+    Orders,
     Other,
 }
 
@@ -72,6 +79,7 @@ fn language(path: &Path, text: &str) -> Option<Language> {
     let is_script = first.starts_with("#!");
     let known = match (name.as_str(), ending) {
         ("package.json", _) => Language::Package,
+        (".npmrc" | ".yarnrc", _) => Language::Orders,
         ("makefile" | "gnumakefile" | "bsdmakefile" | "justfile" | ".justfile", _) => {
             Language::Make
         }
@@ -144,9 +152,28 @@ fn with_braces(line: &str) -> String {
     out
 }
 
-/// Any of the scripts of a package may run: they call each other.
+/// Lines of settings that are commands, or whose value is one: it has words, or
+/// names a file as one that is run (`./x`). Other values name what is worked on.
+fn orders(named: &mut NamedFiles, text: &str) {
+    let bare = |c: char| c.is_whitespace() || "'\"[](),-".contains(c);
+    for line in text.lines() {
+        let values = line.split_once([':', '=']).map(|(_, value)| value);
+        for value in [Some(line), values].into_iter().flatten().chain(quoted(line)) {
+            let value = value.trim_matches(bare);
+            if value.starts_with(['.', '$']) && value.contains('/') || value.contains(' ') {
+                named.shell(value);
+            }
+        }
+    }
+}
+
+/// Any of the scripts of a package may run: they call each other. Who takes in
+/// the package runs what it names as its own start.
 fn package(named: &mut NamedFiles, text: &str) {
     let package: Value = serde_json::from_str(text).unwrap_or_default();
+    if let Some(start) = package.get("main").and_then(Value::as_str) {
+        node_module(named, start);
+    }
     let scripts = package.get("scripts").and_then(Value::as_object);
     for command in scripts.into_iter().flat_map(|scripts| scripts.values()) {
         command.as_str().into_iter().for_each(|command| named.shell(command));
@@ -167,10 +194,17 @@ fn java_script(named: &mut NamedFiles, path: &Path, text: &str) {
             if !quoted.starts_with('.') {
                 continue;
             }
-            for ending in ["", ".js", ".mjs", ".cjs", ".ts", ".json", "/index.js", "/index.ts"] {
-                named.script(&format!("{dir}/{quoted}{ending}"));
-            }
+            node_module(named, &format!("{dir}/{quoted}"));
         }
+    }
+}
+
+/// The files that one may be that is named as a module of JavaScript.
+pub(super) fn node_module(named: &mut NamedFiles, name: &str) {
+    const ENDINGS: &[&str] =
+        &["", ".js", ".mjs", ".cjs", ".ts", ".json", "/index.js", "/index.ts", "/package.json"];
+    for ending in ENDINGS {
+        named.script(&format!("{name}{ending}"));
     }
 }
 

@@ -63,6 +63,12 @@ pub(super) fn after_options(words: &[String]) -> &[String] {
     words.get(start..).unwrap_or_default()
 }
 
+/// Words after the options of a shell's own command.
+pub(super) fn after_dashes(words: &[String]) -> &[String] {
+    let start = words.iter().position(|word| !word.starts_with('-')).unwrap_or(words.len());
+    words.get(start..).unwrap_or_default()
+}
+
 pub(super) fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }

@@ -107,8 +107,20 @@ const RUN: &[(&str, &[&str])] = &[
             "make --file=h.sh lint",
             "make --makefile h.sh lint",
             "MAKEFILES=h.sh make",
+            "env -S 'sh h.sh'",
+            "env -i -S './h.sh now'",
+            "find . -name h.sh -exec sh {} \\;",
+            "find . -name '*.sh' -exec {} \\;",
+            "ed -s src/data.txt < h.sh",
+            "sqlite3 src/data.txt '.read h.sh'",
+            "gdb -batch -x h.sh",
+            "vim -es -S h.sh -c q",
+            "git -c include.path=h.sh status",
         ],
     ),
+    ("hk/pre-commit", &["git -c core.hooksPath=hk commit -m x", "run-parts hk"]),
+    ("tool/index.js", &["node tool", "node ./tool/ now"]),
+    ("start.js", &["node start", "node ./start"]),
     (
         "tools/x.py",
         &[
@@ -159,7 +171,15 @@ const RUN: &[(&str, &[&str])] = &[
     ),
     ("node_modules/.bin/lint", &["npx lint", "npx --no lint src", "pnpm exec lint", "yarn lint"]),
     ("eslint.config.js", &["eslint src", "npx eslint ."]),
-    ("bin/tool", &["PATH=./bin:$PATH tool", "bin/tool"]),
+    (
+        "bin/tool",
+        &[
+            "PATH=./bin:$PATH tool",
+            "bin/tool",
+            "export PATH=\"$CLAUDE_PROJECT_DIR/bin:$PATH\"; tool",
+            "declare -x PATH=bin:$PATH && tool",
+        ],
+    ),
 ];
 
 #[test]
@@ -206,11 +226,19 @@ fn s9_sources_that_a_command_works_on_may_change() {
         "make -f tools/rules.mk",
         "python3 -W ignore tools/x.py src/a.js",
         "bash -eu tools/run src/a.js",
+        "find src -name a.js -exec wc -l {} +",
+        "sqlite3 src/a.js 'select 1'",
+        "git add src/a.js",
+        "cargo run",
     ] {
         let repository = Repository::new(&[
             ("src/a.js", "1"),
             ("tools/x.py", "print(1)"),
             ("tools/run", "cat \"$1\"\n"),
+            (
+                "Cargo.toml",
+                "[package]\ndescription = \"see src/a.js\"\n[[bin]]\npath = \"src/a.js\"\n",
+            ),
             ("tools/rules.mk", "SOURCES := src/a.js\nlint: $(SOURCES)\n\teslint $(SOURCES)\n"),
         ]);
         repository.settings(&hook(command));
@@ -274,6 +302,15 @@ const CHAINS: &[(&str, Files, &str)] = &[
     ("make", &[("Makefile", "T := tools\nx:\n\t@$(T)/gen.sh\n")], "tools/gen.sh"),
     ("make", &[("Makefile", "T = ./gen.sh\nx:\n\t$(T) a\n")], "gen.sh"),
     ("make", &[("Makefile", "x: y; ./gen.sh\n")], "gen.sh"),
+    ("./x", &[("x", "#!./by\n"), ("by", "#!/bin/sh\n")], "by"),
+    ("./x", &[("x", "#!/usr/bin/env -S sh ./lib.sh\n"), ("lib.sh", "1")], "lib.sh"),
+    ("node .", &[("package.json", r#"{"main": "src/m.js"}"#), ("src/m.js", "1")], "src/m.js"),
+    ("node a.js", &[("a.js", "require('./b')"), ("b/package.json", r#"{"main": "c"}"#)], "b/c.js"),
+    ("npm run x", &[(".npmrc", "script-shell=./s.sh\n"), ("s.sh", "1")], "s.sh"),
+    ("task x", &[("Taskfile.yml", "tasks:\n  x:\n    cmds:\n      - sh t.sh\n")], "t.sh"),
+    ("deno task x", &[("deno.json", r#"{"tasks": {"x": "sh ./t.sh"}}"#)], "t.sh"),
+    ("pre-commit run", &[(".pre-commit-config.yaml", "    entry: ./tools/t.sh\n")], "tools/t.sh"),
+    ("cargo run", &[(".cargo/config.toml", "[build]\nrustc-wrapper = \"./w.sh\"\n")], "w.sh"),
     ("make", &[("Makefile", "V != ./gen.sh\n")], "gen.sh"),
     ("make", &[("Makefile", "V := $(shell ./gen.sh)\n")], "gen.sh"),
     ("make", &[("Makefile", "x:\n\techo a; \\\n\t./gen.sh\n")], "gen.sh"),
