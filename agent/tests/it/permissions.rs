@@ -180,6 +180,45 @@ fn s11_an_alias_of_git_is_what_it_stands_for() {
     assert_eq!(permit.decide("Bash", &scene.command("git st")), Verdict::Allow);
 }
 
+/// What is set to run later, or takes in code that is no text. These are not
+/// run here: some would remove more than a file of a test.
+#[test]
+fn s11_what_is_set_to_run_or_loads_code_is_held_up_by_a_rule_about_a_program() {
+    let scene = project();
+    std::fs::write(scene.path().join("clean.sh"), "rm victim\n").unwrap();
+    let deny = rules(&["Bash"], &["Bash(rm:*)", "Bash(git push:*)"]);
+    let permit = scene.permit(PermissionMode::Default, &deny);
+    for command in [
+        "npm config set script-shell ./clean.sh; npm test",
+        "npm config set script-shell=./clean.sh --location=project",
+        "npm pkg set scripts.x='rm victim' && npm run x",
+        "npm explore . -- rm victim",
+        "openssl req -engine ./x.so",
+        "openssl dgst -provider-path . -provider x s.txt",
+        "ssh-keygen -D ./x.so",
+        "gcc -fplugin=./x.so x.c",
+        "gcc -wrapper rm,victim x.c",
+        "git --exec-path=. x",
+        "logrotate -f -s st clean.sh",
+        "just --command rm victim",
+        "mvn exec:exec -Dexec.executable=rm",
+        "python3 -m timeit -s 'import os' 'os.system(\"rm victim\")'",
+        "echo 'rm victim' >> ~/.bashrc; bash -ic :",
+        "printf 'rm victim\\n' > ~/.profile && sh -l",
+        "rm.exe victim",
+        "git.exe push",
+        "git subtree push --prefix=src ../other.git main",
+        "git subtree --prefix src push ../other.git main",
+        "git for-each-repo --config=my.repos push",
+        "git for-each-repo --config my.repos -- push origin",
+        "git -c include.path=/tmp/x/settings p2",
+        "git config includeIf.gitdir:/.path ../settings; git p2",
+    ] {
+        let verdict = permit.decide("Bash", &scene.command(command));
+        assert_ne!(verdict, Verdict::Allow, "{command}");
+    }
+}
+
 /// Directories by another name, and variables that are set.
 #[test]
 fn s11_a_denied_directory_has_no_other_name() {

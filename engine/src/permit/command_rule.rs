@@ -135,7 +135,9 @@ fn git_words(words: &[CallWord]) -> Option<Vec<CallWord>> {
 /// Whether a word names this program.
 fn name_fits(word: &CallWord, wanted: &str) -> Touch {
     let own = if wanted.contains('/') { word.text.as_str() } else { base_name(&word.text) };
-    if own.eq_ignore_ascii_case(wanted) {
+    // As Windows names its programs, where the shell runs them too.
+    let plain = own.strip_suffix(".exe").or_else(|| own.strip_suffix(".EXE")).unwrap_or(own);
+    if own.eq_ignore_ascii_case(wanted) || plain.eq_ignore_ascii_case(wanted) {
         return Touch::Yes;
     }
     if word.kind == WordKind::Exact {

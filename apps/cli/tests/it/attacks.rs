@@ -171,6 +171,7 @@ fn plant(files: &TempHome) {
         ".config/google-chrome/Default/Cookies",
         ".vault-token",
         ".wgetrc",
+        ".hgrc",
         ".env",
         "secrets.json",
         "service-account.json",

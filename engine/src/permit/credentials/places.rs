@@ -136,6 +136,7 @@ pub(super) const FILES: &[&str] = &[
     ".s3cfg",
     ".rclone.conf",
     ".wgetrc",
+    ".hgrc",
     ".curlrc",
     ".htpasswd",
     ".smbcredentials",

@@ -29,20 +29,22 @@ pub(super) fn given(name: &str, args: &[CallWord], carried: &mut Vec<Carried>) {
     if name == "git" {
         of_git(args, carried);
     }
+    of_packages(name, args, carried);
+    if options::loads(name, args) {
+        carried.push(Carried::Unknown("it takes in code that is no text"));
+    }
     for word in values(args, options::running(name)) {
         // `exec=…` and `alias.x=!…`: the command is behind the name.
         let behind = word.text.split_once('=').map(|(_, rest)| rest);
         let last = word.text.rsplit_once('=').map(|(_, rest)| rest);
         for text in [Some(word.text.as_str()), behind, last].into_iter().flatten() {
-            let text = text.trim_start_matches(['!', '|']).to_owned();
+            // `gcc -wrapper a,b` runs `a b`.
+            let text = text.trim_start_matches(['!', '|']);
+            let text = if name == "git" { text.to_owned() } else { text.replace(',', " ") };
             carried.push(Carried::Script(CallWord { text, kind: word.kind }));
         }
     }
-    for (_, options) in INTERPRETERS.iter().filter(|(start, _)| name.starts_with(start)) {
-        carried.extend(values(args, options).into_iter().map(Carried::Code));
-        let files = args.iter().filter(|word| is_file_name(word)).take(1).cloned();
-        carried.extend(files.map(|file| Carried::File(file, Language::Other)));
-    }
+    of_interpreters(name, args, carried);
     if ALL_CODE.contains(&name) {
         if args.iter().any(|word| word.text == "*") {
             carried.push(Carried::Unknown("code is only known when it runs"));
@@ -63,6 +65,26 @@ pub(super) fn given(name: &str, args: &[CallWord], carried: &mut Vec<Carried>) {
     }
     if is_interpreter_alone(name, args) {
         carried.push(Carried::Input(Language::Other));
+    }
+}
+
+/// Modules of Python whose arguments are code.
+const CODE_MODULES: &[&str] = &["timeit", "pdb"];
+
+/// Code and files that interpreters are given.
+fn of_interpreters(name: &str, args: &[CallWord], carried: &mut Vec<Carried>) {
+    for (_, options) in INTERPRETERS.iter().filter(|(start, _)| name.starts_with(start)) {
+        carried.extend(values(args, options).into_iter().map(Carried::Code));
+        // Modules that carry out what they are given: `python -m timeit 'x'`.
+        let runs = |pair: &[CallWord]| {
+            matches!(pair, [option, module]
+                if option.text == "-m" && CODE_MODULES.contains(&module.text.as_str()))
+        };
+        if args.windows(2).any(runs) {
+            carried.extend(args.iter().cloned().map(Carried::Code));
+        }
+        let files = args.iter().filter(|word| is_file_name(word)).take(1).cloned();
+        carried.extend(files.map(|file| Carried::File(file, Language::Other)));
     }
 }
 
@@ -102,6 +124,10 @@ fn of_builtins(name: &str, args: &[CallWord], carried: &mut Vec<Carried>) {
             let text = word.text.strip_prefix('+')?.split_once('!')?.1.to_owned();
             Some(Carried::Script(CallWord { text, kind: word.kind }))
         })),
+        // What stands between `prerotate` and `endscript` is a script.
+        "logrotate" => {
+            carried.extend(plain().cloned().map(|file| Carried::File(file, Language::Shell)));
+        }
         "run-parts" => carried.push(Carried::Unknown("it runs whatever is in a directory")),
         "make" | "gmake" => {
             let files = values(args, &["-f", "--file", "--makefile"]).into_iter();
@@ -207,7 +233,8 @@ const GIT_RUNS: &[&str] = &[
 fn of_git_settings(args: &[CallWord], carried: &mut Vec<Carried>) {
     let hides = |word: &&CallWord| {
         let text = word.text.to_lowercase();
-        text.contains("hookspath") || text.starts_with("--config-env")
+        let includes = text.starts_with("include") && text.contains(".path");
+        includes || text.contains("hookspath") || text.starts_with("--config-env")
     };
     if args.iter().any(|word| hides(&word)) {
         carried.push(Carried::Unknown("a setting of git is only known when it runs"));
@@ -223,6 +250,28 @@ fn of_git_settings(args: &[CallWord], carried: &mut Vec<Carried>) {
             let text = word.text.trim_start_matches('!').to_owned();
             Carried::Script(CallWord { text, kind: word.kind })
         }));
+    }
+}
+
+/// Settings of packages that are carried out: `npm config set script-shell x`,
+/// `npm pkg set scripts.x=y`.
+fn of_packages(name: &str, args: &[CallWord], carried: &mut Vec<Carried>) {
+    const RUNS: &[&str] =
+        &["script", "shell", "git", "editor", "viewer", "browser", "node-options"];
+    let sets = |word: &CallWord| matches!(word.text.as_str(), "set" | "config" | "c");
+    if !matches!(name, "npm" | "pnpm" | "yarn") || !args.iter().any(sets) {
+        return;
+    }
+    let runs = |text: &str| RUNS.iter().any(|part| text.to_lowercase().contains(part));
+    for (at, word) in args.iter().enumerate() {
+        let (key, value) = word.text.split_once('=').unwrap_or((&word.text, ""));
+        if !runs(key) {
+            continue;
+        }
+        let next = args.get(at + 1).filter(|_| value.is_empty());
+        let kind = next.map_or(word.kind, |next| next.kind);
+        let text = next.map_or(value, |next| &next.text).to_owned();
+        carried.push(Carried::Script(CallWord { text, kind }));
     }
 }
 

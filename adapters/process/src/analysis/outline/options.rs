@@ -13,6 +13,20 @@ struct Acting {
     act: &'static [&'static str],
 }
 
+/// Options by which programs take in code that is no text, or look for parts of
+/// themselves in a folder: nobody can tell what that does.
+const LOADS: &[(&str, &[&str])] = &[
+    ("cc", &["-fplugin", "-B", "-specs"]),
+    ("clang", &["-fplugin", "-B"]),
+    ("gcc", &["-fplugin", "-B", "-specs"]),
+    ("git", &["--exec-path"]),
+    ("ld", &["-plugin", "--plugin"]),
+    ("openssl", &["-engine", "-engine_impl", "-provider", "-provider-path"]),
+    ("ssh", &["-I"]),
+    ("ssh-add", &["-s"]),
+    ("ssh-keygen", &["-D", "-w"]),
+];
+
 const fn acting(
     program: &'static str,
     run: &'static [&'static str],
@@ -232,6 +246,7 @@ const TABLE: &[Acting] = &[
     acting("readarray", &["-C"], &[]),
     acting("compgen", &["-C", "-W", "-F"], &[]),
     acting("complete", &["-C", "-W", "-F"], &[]),
+    acting("mvn", &["-Dexec.executable"], &["-f", "--file", "-s", "--settings"]),
     acting("screen", &["-X"], &["-c"]),
     acting("xterm", &["-e"], &[]),
     acting("nc", &["-e", "-c"], &[]),
@@ -245,6 +260,17 @@ fn row(program: &str) -> Option<&'static Acting> {
 /// The options of a program whose value is a command.
 pub(super) fn running(program: &str) -> &'static [&'static str] {
     row(program).map_or(&[], |row| row.run)
+}
+
+/// Whether a program is given code to take in that nobody can read. What only
+/// asks for the folder (`git --exec-path`) takes in nothing.
+pub(super) fn loads(program: &str, args: &[CallWord]) -> bool {
+    let Some((_, options)) = LOADS.iter().find(|(name, _)| *name == program) else { return false };
+    args.iter().enumerate().any(|(at, word)| {
+        let (option, value) = word.text.split_once('=').unwrap_or((&word.text, ""));
+        let given = !value.is_empty() || program != "git" && args.len() > at + 1;
+        given && options.contains(&option)
+    })
 }
 
 /// The places of the words that make a program run another or write.

@@ -7,8 +7,21 @@ use super::{call, wrapper::is_shell};
 use everfold_kernel::ports::{CallRole, CallWord, ProgramCall, WordKind};
 
 /// Words behind which a program stands: `npm exec -- x`, `docker run i x`.
-const VERBS: &[&str] =
-    &["exec", "run", "x", "dlx", "shell", "develop", "rsh", "ssh", "--args", "attach", "debug"];
+const VERBS: &[&str] = &[
+    "exec",
+    "run",
+    "x",
+    "dlx",
+    "shell",
+    "develop",
+    "rsh",
+    "ssh",
+    "--args",
+    "attach",
+    "debug",
+    "explore",
+    "--command",
+];
 
 /// Words at the start among which a verb is looked for.
 const NEAR: usize = 6;

@@ -8,7 +8,7 @@ use super::{Findings, base_name, is_printer, joined, substitution, touch, words}
 use everfold_kernel::ports::{CallRole, CallWord, FileTouch, ProgramCall, WordKind};
 use tree_sitter::Node;
 
-/// Files from which build tools take orders.
+/// Files from which build tools and others take orders.
 const ORDERS: &[&str] = &[
     "Makefile",
     "makefile",
@@ -21,6 +21,23 @@ const ORDERS: &[&str] = &[
     "conftest.py",
     "Taskfile.yml",
     ".gitconfig",
+    // What shells and others carry out when they start.
+    ".bashrc",
+    ".bash_profile",
+    ".bash_login",
+    ".bash_logout",
+    ".profile",
+    ".zshrc",
+    ".zshenv",
+    ".zprofile",
+    ".zlogin",
+    "config.fish",
+    ".npmrc",
+    ".vimrc",
+    ".gdbinit",
+    ".sqliterc",
+    ".psqlrc",
+    "sitecustomize.py",
 ];
 
 /// How code speaks of the home directory.

@@ -79,6 +79,9 @@ pub(super) fn touched(words: &[CallWord]) -> Vec<(String, FileTouch)> {
     if name == "cd" && operands.is_empty() {
         found.push(("~".to_owned(), FileTouch::Named));
     }
+    if matches!(name, "sed" | "gsed") {
+        found.extend(taken_in_by_sed(args));
+    }
     found.extend(logins::place_of(words).map(|place| (place.to_owned(), FileTouch::Named)));
     if follows_links(name, args) {
         found.extend(operands.iter().map(|text| ((*text).to_owned(), FileTouch::LinkedTree)));
@@ -88,6 +91,24 @@ pub(super) fn touched(words: &[CallWord]) -> Vec<(String, FileTouch)> {
     }
     if shows_environment(name, args) {
         found.push((ENVIRONMENT.to_owned(), FileTouch::Named));
+    }
+    found
+}
+
+/// Files that a script of `sed` takes in: `1r.env`, without a blank before it.
+fn taken_in_by_sed(args: &[CallWord]) -> Vec<(String, FileTouch)> {
+    let mut found = Vec::new();
+    for script in args.iter().map(|word| word.text.as_str()) {
+        for (at, _) in script.match_indices(['r', 'R']) {
+            let before = script.get(..at).and_then(|start| start.chars().next_back());
+            let is_command = before
+                .is_none_or(|c| c.is_ascii_digit() || c.is_whitespace() || ";{}$/!".contains(c));
+            let rest = script.get(at + 1..).unwrap_or_default();
+            let file = rest.split(['\n', '}', ';']).next().unwrap_or_default().trim();
+            if is_command && !file.is_empty() {
+                found.push((file.to_owned(), FileTouch::Named));
+            }
+        }
     }
     found
 }

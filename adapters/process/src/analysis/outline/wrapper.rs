@@ -6,6 +6,9 @@ use super::perhaps::perhaps;
 use super::{base_name, call};
 use everfold_kernel::ports::{CallRole, CallWord, ProgramCall, WordKind};
 
+/// Words that are tried as the first of a command.
+const MOST_TAILS: usize = 6;
+
 /// What a program carries out besides programs that are listed.
 pub(super) enum Carried {
     /// A text for a shell.
@@ -234,6 +237,21 @@ fn split_by_env(args: &[CallWord]) -> Option<Vec<CallWord>> {
     Some(own.chain(rest.iter().cloned()).skip_while(is_assignment).collect())
 }
 
+/// Commands of git that stand among the words of another: `git subtree push`,
+/// `git for-each-repo … push`.
+fn by_git(args: &[CallWord]) -> Vec<Vec<CallWord>> {
+    let Some(at) =
+        args.iter().position(|word| matches!(word.text.as_str(), "subtree" | "for-each-repo"))
+    else {
+        return Vec::new();
+    };
+    let rest = args.get(at + 1..).unwrap_or_default();
+    // Which word is the command is not clear behind options: each may be.
+    let starts = rest.iter().enumerate().filter(|(_, word)| !word.text.starts_with('-'));
+    let tails = starts.filter_map(|(at, _)| rest.get(at..)).take(MOST_TAILS);
+    tails.map(|tail| [&[CallWord::exact("git")], tail].concat()).collect()
+}
+
 /// Programs that stand among the words of another.
 fn inside(name: &str, args: &[CallWord]) -> Vec<Vec<CallWord>> {
     let runs: &[&str] = match name {
@@ -243,7 +261,7 @@ fn inside(name: &str, args: &[CallWord]) -> Vec<Vec<CallWord>> {
         "env" => return split_by_env(args).into_iter().collect(),
         _ => return Vec::new(),
     };
-    let mut found = Vec::new();
+    let mut found = if name == "git" { by_git(args) } else { Vec::new() };
     let mut rest = args;
     while let Some(at) = rest.iter().position(|word| runs.contains(&word.text.as_str())) {
         rest = rest.get(at + 1..).unwrap_or_default();
