@@ -93,6 +93,10 @@ impl NamedServers {
             Ok(servers) if trust.allows_file(file) => {
                 self.add(&servers, &origin, variables);
             }
+            // What lies outside of the tree is not told of before it is trusted.
+            Ok(_) if file.canonicalize().is_ok_and(|real| !trust.bounds().holds(&real)) => {
+                self.untrusted.push(REPOSITORY_FILE.to_owned());
+            }
             Ok(servers) => self.untrusted.extend(servers.keys().cloned()),
         }
     }

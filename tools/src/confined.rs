@@ -59,8 +59,8 @@ impl ToolContext {
             BarredFiles::Found(found) => found,
             BarredFiles::Unknown => {
                 let message = format!(
-                    "the working directory has over {most} entries, too many to look through for \
-                     what has to be hidden (limit walked_entries)"
+                    "the working directory has over {most} entries, or too many for a slow disk, to \
+                     look through for what has to be hidden (limit walked_entries)"
                 );
                 return Err(ShellError::NoSandbox { message });
             }

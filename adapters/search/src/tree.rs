@@ -6,6 +6,7 @@ use ignore::{DirEntry, Walk, WalkBuilder};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 /// Directories that are looked into only when they are named: git's own files,
 /// and Everfold's transcripts where the home directory is the working directory.
@@ -95,6 +96,10 @@ impl<'a> Guarded<'a> {
     }
 }
 
+/// What takes longer is not known: a person waits for the answer before a
+/// command that goes through `/` is so much as asked about (S16).
+const MOST_WALK: Duration = Duration::from_secs(10);
+
 /// What is barred below some directories, whatever ignore files say. What is
 /// below something barred is not looked at.
 pub(crate) fn barred(
@@ -105,12 +110,16 @@ pub(crate) fn barred(
 ) -> BarredFiles {
     let mut found = Vec::new();
     let mut seen = 0_usize;
+    let end = Instant::now() + MOST_WALK;
     let mut open: Vec<PathBuf> =
         roots.into_iter().filter_map(|root| root.canonicalize().ok()).collect();
     while let Some(path) = open.pop() {
         if guard.bars(&path) {
             found.push(path);
             continue;
+        }
+        if Instant::now() > end {
+            return BarredFiles::Unknown;
         }
         let entries = std::fs::read_dir(&path).into_iter().flatten().flatten();
         for entry in entries {
