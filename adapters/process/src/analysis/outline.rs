@@ -9,6 +9,7 @@
 mod carriers;
 mod change;
 mod doubt;
+mod filters;
 mod git_settings;
 mod given;
 mod logins;
@@ -289,7 +290,10 @@ impl Findings {
         let finds = words.first().is_some_and(|word| base_name(&word.text) == "find");
         for call in listed.iter().filter(|call| call.role != CallRole::Perhaps) {
             self.mentions.extend(touch::touched(&call.words));
-            self.mentions.extend(change::changed(call));
+            let changed = change::changed(call);
+            let files = changed.iter().filter(|(_, touch)| *touch == FileTouch::Changed);
+            self.written.extend(files.map(|(text, _)| text.clone()));
+            self.mentions.extend(changed);
             self.moves |= change::moves(call);
             self.written.extend(touch::made(&call.words));
             if let Some(reason) = doubt::about(call) {

@@ -102,6 +102,117 @@ const MAIN: &[(&str, Rule)] = &[
     ("whoami", Harmless),
 ];
 
+/// Programs that do more than read, and leave the files alone that they are
+/// given, but for options. Of all others each file may be changed.
+const KEEPS_FILES: &[&str] = &[
+    ".",
+    "[",
+    "[[",
+    "alias",
+    "apropos",
+    "apt",
+    "apt-get",
+    "aws",
+    "az",
+    "bandit",
+    "bat",
+    "biome",
+    "brew",
+    "bundle",
+    "c++",
+    "cargo",
+    "cc",
+    "clang",
+    "clang++",
+    "clang-tidy",
+    "cloc",
+    "cmake",
+    "codespell",
+    "complete",
+    "composer",
+    "conda",
+    "curl",
+    "declare",
+    "delta",
+    "docker",
+    "dotnet",
+    "eslint",
+    "eval",
+    "export",
+    "flake8",
+    "g++",
+    "gdb",
+    "gh",
+    "glab",
+    "go",
+    "gofmt",
+    "golangci-lint",
+    "gradle",
+    "hash",
+    "helm",
+    "help",
+    "iconv",
+    "info",
+    "java",
+    "jest",
+    "just",
+    "kill",
+    "kubectl",
+    "ldd",
+    "less",
+    "local",
+    "make",
+    "man",
+    "mocha",
+    "more",
+    "mvn",
+    "mypy",
+    "ninja",
+    "nix",
+    "nm",
+    "npm",
+    "npx",
+    "objdump",
+    "open",
+    "openssl",
+    "pandoc",
+    "phpunit",
+    "pip",
+    "pip3",
+    "pnpm",
+    "podman",
+    "poetry",
+    "prettier",
+    "pushd",
+    "pylint",
+    "pytest",
+    "read",
+    "readelf",
+    "readonly",
+    "rspec",
+    "rubocop",
+    "ruff",
+    "rustup",
+    "set",
+    "shellcheck",
+    "shfmt",
+    "shuf",
+    "source",
+    "ssh",
+    "stylelint",
+    "systemctl",
+    "terraform",
+    "tokei",
+    "tox",
+    "typeset",
+    "uv",
+    "vitest",
+    "wget",
+    "xargs",
+    "xdg-open",
+    "yarn",
+];
+
 /// GNU grep. Listed all the same: others go by that name, and can run filters.
 const GREP: List = &[
     "-EFGPivwxcLloqsbHhnTZzarRIUyV -ABCefmdD: -#",
@@ -152,6 +263,11 @@ const JQ: List = &[
 /// Whether a program has a row.
 pub(super) fn is_listed(name: &str) -> bool {
     BACKGROUND.iter().chain(MAIN).any(|(listed, _)| *listed == name)
+}
+
+/// Whether a program leaves the files alone that it is given, but for options.
+pub(super) fn leaves_files(name: &str) -> bool {
+    is_listed(name) || KEEPS_FILES.contains(&name)
 }
 
 /// Whether a program with these words only reads.
@@ -248,7 +364,8 @@ mod tests {
 
     #[test]
     fn s3_no_program_has_two_rows() {
-        let names: Vec<_> = BACKGROUND.iter().chain(MAIN).map(|(name, _)| *name).collect();
+        let rows = BACKGROUND.iter().chain(MAIN).map(|(name, _)| name);
+        let names: Vec<_> = rows.chain(KEEPS_FILES).copied().collect();
         assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len());
     }
 }

@@ -274,7 +274,8 @@ pub(super) fn variable_use(name: &str) -> VariableUse {
         // Settings of git: aliases, helpers, hooks.
         name if name.starts_with("GIT_CONFIG") => VariableUse::Hides,
         "NODE_OPTIONS" | "PERL5OPT" | "RUBYOPT" | "JAVA_TOOL_OPTIONS" | "_JAVA_OPTIONS"
-        | "MAKEFLAGS" | "GNUMAKEFLAGS" | "PYTEST_ADDOPTS" | "RUSTFLAGS" => VariableUse::Options,
+        | "MAKEFLAGS" | "GNUMAKEFLAGS" | "TAR_OPTIONS" | "LESS" | "MORE" | "PYTEST_ADDOPTS"
+        | "RUSTFLAGS" => VariableUse::Options,
         "PS0"
         | "PS1"
         | "PS2"
@@ -305,8 +306,22 @@ pub(super) fn variable_use(name: &str) -> VariableUse {
 /// Options by which interpreters take in more code, in a variable.
 pub(super) fn takes_in_code(options: &str) -> bool {
     const MARKS: &[&str] = &[
-        "require", "import", "loader", "-r", "eval", "agent", "-M", "-d", "-I", "-p ", "wrapper",
+        "require",
+        "import",
+        "loader",
+        "-r",
+        "eval",
+        "agent",
+        "-M",
+        "-d",
+        "-I",
+        "-p ",
+        "wrapper",
         "linker",
+        "command",
+        "checkpoint",
+        "program",
+        "+!",
     ];
     MARKS.iter().any(|mark| options.contains(mark))
 }

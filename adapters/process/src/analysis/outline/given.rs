@@ -2,6 +2,7 @@
 //! by what they are sent.
 
 use super::carriers::{ALL_CODE, CLIENTS, INTERPRETERS, JOINING};
+use super::filters::handed_on;
 use super::options;
 use super::wrapper::{Carried, Language, is_assignment, is_shell, takes_input};
 use everfold_kernel::ports::{CallWord, WordKind};
@@ -50,13 +51,14 @@ pub(super) fn given(name: &str, args: &[CallWord], carried: &mut Vec<Carried>) {
             carried.push(Carried::Unknown("code is only known when it runs"));
         }
         let is_filter = name.ends_with("awk") || name.ends_with("sed");
+        handed_on(name, args, carried);
         let of = if is_filter { Carried::Filter } else { Carried::Code };
         carried.extend(args.iter().cloned().map(of));
         let files = values(args, &["-f", "--file"]).into_iter();
         carried.extend(files.map(|file| Carried::File(file, Language::Other)));
     }
     let from_input =
-        name != "make" || args.iter().any(|word| matches!(word.text.as_str(), "-" | "-f-"));
+        name != "make" || args.iter().any(|word| is_stream(&word.text) || word.text == "-f-");
     if CLIENTS.contains(&name) && from_input {
         carried.push(Carried::Input(Language::Client));
     }
@@ -130,6 +132,9 @@ fn of_builtins(name: &str, args: &[CallWord], carried: &mut Vec<Carried>) {
         }
         "run-parts" => carried.push(Carried::Unknown("it runs whatever is in a directory")),
         "make" | "gmake" => {
+            // A variable that it is given may be a command.
+            let set = args.iter().filter(|word| word.text.contains("=$(")).cloned();
+            carried.extend(set.map(Carried::Code));
             let files = values(args, &["-f", "--file", "--makefile"]).into_iter();
             carried.extend(
                 files
@@ -153,7 +158,9 @@ fn of_builtins(name: &str, args: &[CallWord], carried: &mut Vec<Carried>) {
             }
         }
         "." | "source" => carried.extend(plain().next().map(|file| {
-            if file.kind == WordKind::Open || is_stream(&file.text) {
+            if is_descriptor(&file.text) && !is_stream(&file.text) {
+                Carried::Unknown("a shell is given a file that is only known when it runs")
+            } else if file.kind == WordKind::Open || is_stream(&file.text) {
                 Carried::Input(Language::Shell)
             } else {
                 Carried::File(file.clone(), Language::Shell)
@@ -198,7 +205,8 @@ fn of_git(args: &[CallWord], carried: &mut Vec<Carried>) {
     carried.extend(behind("ext::"));
     of_git_settings(args, carried);
     if let Some(at) = args.iter().position(|word| word.text == "foreach") {
-        carried.push(Carried::Script(merged(args.iter().skip(at + 1))));
+        let words = args.iter().skip(at + 1).skip_while(|word| word.text.starts_with('-'));
+        carried.push(Carried::Script(merged(words)));
     }
     if args
         .iter()
@@ -287,6 +295,11 @@ fn is_stream(path: &str) -> bool {
     matches!(path, "-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")
 }
 
+/// Whether a file is whatever was opened before.
+fn is_descriptor(path: &str) -> bool {
+    path.starts_with("/dev/fd/") || path.starts_with("/proc/self/fd/")
+}
+
 /// An interpreter that is given nothing carries out what it is sent.
 fn is_interpreter_alone(name: &str, args: &[CallWord]) -> bool {
     INTERPRETERS.iter().any(|(start, _)| name.starts_with(start))
@@ -304,7 +317,7 @@ enum ShellTakes {
 
 fn script_of(args: &[CallWord]) -> ShellTakes {
     let mut words = args.iter();
-    let mut by_text = false;
+    let (mut by_text, mut by_input) = (false, false);
     while let Some(word) = words.next() {
         let text = word.text.as_str();
         if matches!(text, "--rcfile" | "--init-file") {
@@ -313,18 +326,21 @@ fn script_of(args: &[CallWord]) -> ShellTakes {
         }
         if text.starts_with(['-', '+']) && text.len() > 1 && text != "--" {
             by_text |= text == "--command" || !text.starts_with("--") && text.contains('c');
+            by_input |= text.starts_with('-') && !text.starts_with("--") && text.contains('s');
             // `-euo pipefail`: the last of a cluster may take the next word.
             if !text.starts_with("--") && text.ends_with(['o', 'O']) {
                 words.next();
             }
             continue;
         }
-        if text == "--" {
+        // The grammar takes the number of a redirection for a word: `sh 0< x`.
+        if text == "--" || text.chars().all(|c| c.is_ascii_digit()) && !by_text {
             continue;
         }
         return match word {
             word if by_text => ShellTakes::Text(word.clone()),
-            word if is_stream(&word.text) => ShellTakes::Input,
+            word if by_input || is_stream(&word.text) => ShellTakes::Input,
+            word if is_descriptor(&word.text) => ShellTakes::Open,
             word if word.kind == WordKind::Open => ShellTakes::Open,
             word => ShellTakes::File(word.clone()),
         };

@@ -167,7 +167,7 @@ fn home_of(user: &str) -> Option<PathBuf> {
 }
 
 /// The path, and the files that it stands for where it is a pattern.
-fn expanded(path: &Path) -> Vec<PathBuf> {
+pub(super) fn expanded(path: &Path) -> Vec<PathBuf> {
     let is_pattern =
         |part: &Component<'_>| part.as_os_str().to_string_lossy().contains(['*', '?', '[']);
     if !path.components().any(|part| is_pattern(&part)) {

@@ -18,6 +18,7 @@ struct Acting {
 const LOADS: &[(&str, &[&str])] = &[
     ("cc", &["-fplugin", "-B", "-specs"]),
     ("clang", &["-fplugin", "-B"]),
+    ("enable", &["-f"]),
     ("gcc", &["-fplugin", "-B", "-specs"]),
     ("git", &["--exec-path"]),
     ("ld", &["-plugin", "--plugin"]),

@@ -28,6 +28,7 @@ impl Findings {
         let bases = mention::bases(&named, &self.place);
         while let Some((file, language)) = open.pop() {
             let paths = bases.iter().map(|base| mention::full(&file, base, &self.place));
+            let paths = paths.flat_map(|path| mention::expanded(&path));
             for path in paths.collect::<BTreeSet<PathBuf>>() {
                 if seen.len() >= MOST_FILES || !seen.insert(path.clone()) {
                     continue;

@@ -1,7 +1,8 @@
 //! What programs carry out without being given it as words: documents and
 //! texts in the line, pipes, files that it writes, variables that it sets.
 
-use super::carriers::{VariableUse, takes_in_code, variable_use};
+use super::carriers::{INTERPRETERS, VariableUse, takes_in_code, variable_use};
+use super::mention;
 use super::syntax::{all, ancestor, children, fed_program, is_redirect, text_of};
 use super::wrapper::{self, Carried, Language};
 use super::{Findings, base_name, is_printer, joined, substitution, touch, words};
@@ -39,6 +40,9 @@ const ORDERS: &[&str] = &[
     ".psqlrc",
     "sitecustomize.py",
 ];
+
+/// Endings of files that interpreters take in.
+const MODULES: &[&str] = &["py", "pm", "rb", "js", "mjs", "cjs"];
 
 /// How code speaks of the home directory.
 const HOMES: &[&str] = &["HOME", "home", "expanduser", "~"];
@@ -283,7 +287,7 @@ impl Findings {
     /// A file that the line writes and runs is a script of the line.
     pub(super) fn written_and_run(&mut self) {
         let written = std::mem::take(&mut self.written);
-        let names = |file: &str, word: &str| base_name(file) == base_name(word);
+        let names = |file: &str, word: &str| mention::fits(base_name(word), base_name(file));
         let is_written = |word: &str| written.iter().any(|file| names(file, word));
         let by_name = self
             .runs
@@ -297,7 +301,20 @@ impl Findings {
                 || file.ends_with(".git/config")
                 || ORDERS.contains(&base_name(file))
         });
-        if by_name || by_file || by_tool {
+        // Modules that an interpreter of the line may take in.
+        let is_module = |file: &String| {
+            let ending = file.rsplit_once('.').map(|(_, ending)| ending);
+            ending.is_some_and(|ending| MODULES.contains(&ending))
+        };
+        let by_module = written.iter().any(is_module)
+            && self.runs.iter().any(|call| {
+                call.role != CallRole::Perhaps
+                    && call.words.first().is_some_and(|word| {
+                        let name = base_name(&word.text);
+                        INTERPRETERS.iter().any(|(start, _)| name.starts_with(start))
+                    })
+            });
+        if by_name || by_file || by_tool || by_module {
             self.hide("it writes a file and runs it");
             for text in std::mem::take(&mut self.printed) {
                 self.script(&text, 1);
