@@ -291,7 +291,10 @@ impl Findings {
         for call in listed.iter().filter(|call| call.role != CallRole::Perhaps) {
             self.mentions.extend(touch::touched(&call.words));
             let changed = change::changed(call);
-            let files = changed.iter().filter(|(_, touch)| *touch == FileTouch::Changed);
+            // What a shell is given by an option is code, and looked at as such.
+            let by_shell = call.words.first().is_some_and(|word| wrapper::is_shell(&word.text));
+            let files =
+                changed.iter().filter(|(_, touch)| !by_shell && *touch == FileTouch::Changed);
             self.written.extend(files.map(|(text, _)| text.clone()));
             self.mentions.extend(changed);
             self.moves |= change::moves(call);
