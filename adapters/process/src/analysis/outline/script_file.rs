@@ -27,7 +27,14 @@ impl Findings {
         let named: BTreeSet<(String, FileTouch)> = self.mentions.iter().cloned().collect();
         let bases = mention::bases(&named, &self.place);
         while let Some((file, language)) = open.pop() {
-            let paths = bases.iter().map(|base| mention::full(&file, base, &self.place));
+            // `$PWD` is another directory once the line has gone there.
+            let below = Path::new(&file).strip_prefix(&self.place.cwd).ok();
+            let below = below.map(|path| path.display().to_string());
+            let names = below.into_iter().chain([file.clone()]);
+            let paths = names.flat_map(|name| {
+                let full = |base: &PathBuf| mention::full(&name, base, &self.place);
+                bases.iter().map(full).collect::<Vec<PathBuf>>()
+            });
             let paths = paths.flat_map(|path| mention::expanded(&path));
             for path in paths.collect::<BTreeSet<PathBuf>>() {
                 if seen.len() >= MOST_FILES || !seen.insert(path.clone()) {
