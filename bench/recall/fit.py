@@ -54,7 +54,7 @@ WEIGHTS = {
 # What belongs elsewhere counts so many times where a call is told: how a message
 # is worded says that it means a project, not that it means this one.
 ELSEWHERE = ["strangers to fit on", "prompts of other projects", "prompts of sessions", "turns of keep.json"]
-ELSEWHERE_COUNTS = 2.0
+ELSEWHERE_COUNTS = 4.0
 # Of a talk's questions, every so manyth.
 QUESTIONS = 5
 CALLS = ["score", "distinctive", "names", "single", "asked", "typed", "long", "longer", "kind", "nearness"]

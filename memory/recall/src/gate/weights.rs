@@ -10,9 +10,9 @@ pub(super) struct Logistic {
 
 /// Whether a message calls for a memory, by its best hit.
 pub(super) const CALLS: Logistic = Logistic {
-    bias: -1.4089,
+    bias: -2.0902,
     weights: [
-        1.5986,  // score
+        2.1631,  // score
         0.0000,  // words
         0.0000,  // likeness
         0.0000,  // likeness_lead
@@ -21,35 +21,35 @@ pub(super) const CALLS: Logistic = Logistic {
         0.0000,  // both
         0.0000,  // coverage
         0.0000,  // head_coverage
-        2.9375,  // names
-        0.9464,  // distinctive
-        0.2346,  // single
+        2.1606,  // names
+        0.7397,  // distinctive
+        0.4208,  // single
         0.0000,  // place
-        -0.4539, // asked
-        -0.2083, // typed
-        -1.0401, // long
-        -1.2937, // longer
-        0.4181,  // kind
-        3.4965,  // nearness
+        -0.2935, // asked
+        -0.3276, // typed
+        -0.8967, // long
+        -0.8897, // longer
+        0.3346,  // kind
+        2.7185,  // nearness
     ],
     products: &[
-        (0, 13, 1.5050),   // score, asked
-        (14, 15, -0.5180), // typed, long
-        (14, 14, 0.0264),  // typed, typed
-        (0, 17, 0.2335),   // score, kind
-        (0, 14, -0.2468),  // score, typed
-        (0, 15, 2.1591),   // score, long
-        (14, 17, -0.0115), // typed, kind
-        (0, 11, -0.9219),  // score, single
-        (17, 17, -0.0513), // kind, kind
+        (0, 13, 1.5502),   // score, asked
+        (14, 15, -0.6918), // typed, long
+        (14, 14, 0.1495),  // typed, typed
+        (0, 17, 0.2017),   // score, kind
+        (0, 14, -0.5642),  // score, typed
+        (0, 15, 3.6714),   // score, long
+        (14, 17, 0.0216),  // typed, kind
+        (0, 11, -1.0669),  // score, single
+        (17, 17, -0.0577), // kind, kind
     ],
 };
 
 /// Whether the best hit is what is called for.
 pub(super) const ANSWERS: Logistic = Logistic {
-    bias: -3.4170,
+    bias: -3.6210,
     weights: [
-        3.6540,  // score
+        3.7621,  // score
         0.0000,  // words
         0.0000,  // likeness
         0.0000,  // likeness_lead
@@ -58,37 +58,37 @@ pub(super) const ANSWERS: Logistic = Logistic {
         0.0000,  // both
         0.0000,  // coverage
         0.0000,  // head_coverage
-        2.2478,  // names
-        0.9127,  // distinctive
-        -0.5340, // single
+        1.2242,  // names
+        0.8513,  // distinctive
+        -0.6383, // single
         0.0000,  // place
-        1.2354,  // asked
-        -0.5783, // typed
-        -0.7816, // long
-        -2.6152, // longer
-        0.3689,  // kind
-        -0.3869, // nearness
+        1.3091,  // asked
+        -0.6252, // typed
+        -0.1076, // long
+        -3.0491, // longer
+        0.3625,  // kind
+        -0.5364, // nearness
     ],
     products: &[],
 };
 
 /// Whether a hit helps with a message that calls for one.
 pub(super) const HELPS: Logistic = Logistic {
-    bias: -1.7644,
+    bias: -1.9539,
     weights: [
-        1.6449,  // score
-        0.8563,  // words
+        2.0972,  // score
+        0.6703,  // words
         0.0000,  // likeness
-        2.9451,  // likeness_lead
-        2.3119,  // lead
-        0.6304,  // lead_in_full
-        -5.7947, // both
+        3.8466,  // likeness_lead
+        2.1428,  // lead
+        0.6328,  // lead_in_full
+        -6.8784, // both
         0.0000,  // coverage
         0.0000,  // head_coverage
-        1.8204,  // names
+        1.5572,  // names
         0.0000,  // distinctive
         0.0000,  // single
-        -0.0836, // place
+        -0.0202, // place
         0.0000,  // asked
         0.0000,  // typed
         0.0000,  // long
@@ -100,10 +100,10 @@ pub(super) const HELPS: Logistic = Logistic {
 };
 
 /// Odds of an answer from which on bodies are shown.
-pub(super) const SURE: f64 = 0.4813;
+pub(super) const SURE: f64 = 0.1473;
 
 /// Odds of a call from which on lines are shown.
-pub(super) const POSSIBLE: f64 = -0.1726;
+pub(super) const POSSIBLE: f64 = -0.5278;
 
 /// Least odds of help for a body.
 pub(super) const LEAST_BODY: f64 = -2.0000;
