@@ -54,8 +54,8 @@ impl Fold {
         prelude.params.max_tokens = form.max_tokens;
         prelude.params.sampling = Sampling::Greedy;
         let told = format!("{FROM_PROGRAM} {}", directive.0);
-        let fork = (self.with_directive(through, Directive(&told)), self.lent_marks(through));
-        self.request_with(&Frame::new(&prelude), Some(&fork))
+        let asked = (self.with_directive(through, Directive(&told)), self.lent_marks(through));
+        self.request_with(&Frame::new(&prelude), Some(&asked))
     }
 
     /// Where the last answer stands: the request for it ended before it.

@@ -5,6 +5,7 @@ use crate::background::scheduler::PrefixUse;
 use crate::event::EndReason;
 use crate::session::Session;
 use crate::session::small_model::SmallModel;
+use everfold_kernel::ports::ModelError;
 use everfold_kernel::tokens::estimate_text;
 use everfold_kernel::{Block, QuerySource, Role, Tokens};
 use everfold_notes::{Notes, lean};
@@ -41,7 +42,7 @@ impl NotesForm {
             () = cancel.cancelled() => return EndReason::Cancelled,
         };
         match answer {
-            Err(error) => EndReason::Failed(error),
+            Err(error) => EndReason::Failed(error.to_string()),
             Ok(filled) => {
                 if let Some(filled) = filled {
                     update.page.put(&filled.render());
@@ -52,7 +53,7 @@ impl NotesForm {
     }
 
     /// The notes as the answer has them; none where it is no form.
-    async fn answer<'t>(self, notes: &Notes<'t>) -> Result<Option<Notes<'t>>, String> {
+    async fn answer<'t>(self, notes: &Notes<'t>) -> Result<Option<Notes<'t>>, ModelError> {
         let source = QuerySource::SessionMemory;
         // A server may refuse a form beside tools, or pass over it.
         if let Some(request) = self.behind
@@ -65,7 +66,7 @@ impl NotesForm {
         let form =
             (lean::answer_schema(notes), self.model.config.limits.compact.lean_summary_tokens);
         let asked = self.model.ask(source, lean::system_prompt(), &said, form).await;
-        asked.map(|(text, _)| lean::read(&text, notes)).map_err(|error| error.to_string())
+        asked.map(|(text, _)| lean::read(&text, notes))
     }
 }
 

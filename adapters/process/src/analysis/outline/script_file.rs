@@ -30,8 +30,8 @@ impl Findings {
             // `$PWD` is another directory once the line has gone there.
             let below = Path::new(&file).strip_prefix(&self.place.cwd).ok();
             let below = below.map(|path| path.display().to_string());
-            let names = below.into_iter().chain([file.clone()]);
-            let paths = names.flat_map(|name| {
+            let spellings = below.into_iter().chain([file.clone()]);
+            let paths = spellings.flat_map(|name| {
                 let full = |base: &PathBuf| mention::full(&name, base, &self.place);
                 bases.iter().map(full).collect::<Vec<PathBuf>>()
             });
