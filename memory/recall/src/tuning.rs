@@ -52,7 +52,7 @@ pub struct Tuning {
 /// What the table of words counts beside the words themselves.
 pub const TABLE_WEIGHT: f64 = 1.0;
 /// The same beside a sentence model, which says much of it, too.
-pub const TABLE_WEIGHT_BESIDE_MODEL: f64 = 0.7;
+pub const TABLE_WEIGHT_BESIDE_MODEL: f64 = 0.65;
 /// What a sentence model counts beside the words, and beside the table.
 pub const MODEL_WEIGHT: f64 = 1.2;
 
