@@ -141,7 +141,8 @@ pub fn rank_known(
     for (index, ((document, _), found)) in documents.iter().zip(&found).enumerate() {
         let likeness = likeness.get(index).copied().unwrap_or_default();
         let gain = prior_gain(document, now, tuning);
-        let by_words = rarity.score(found, tuning) * gain;
+        // No words at all sum up to a zero with a sign, which is shown.
+        let by_words = rarity.score(found, tuning) * gain + 0.0;
         let by_meaning = likeness * rarity.whole * gain;
         if by_words + by_meaning > 0.0 {
             hits.push(Hit {

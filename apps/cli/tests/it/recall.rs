@@ -49,11 +49,14 @@ fn r9_recall_finds_the_right_file_and_says_why() {
 fn r9_why_says_which_words_which_meaning_and_what_is_missing() {
     let desk = Desk::offline();
     fill(&memory_dir(&desk));
-    let told = desk.run(&["recall", "--why", "when do deploys of the billing app go out?"]).ok();
+    let told = desk
+        .run(&["recall", "--why", "--limit", "4", "when do deploys of the billing app go out?"])
+        .ok();
     for part in ["by deploys", "meaning", "sure that it helps", "missing: billing"] {
         assert!(told.out.contains(part), "{part}: {}", told.out);
     }
     assert!(told.err.contains("calls for a memory"), "{}", told.err);
+    assert!(!told.out.contains("-0.00"), "{}", told.out);
     let rows = desk.run(&["recall", "--json", "--limit", "4", "when do deploys go out?"]).ok();
     let rows = rows.json();
     assert_eq!(rows[0]["shown"], "body");
