@@ -135,6 +135,10 @@ impl Frame {
         }
         if !prelude.tools.is_empty() {
             head.insert("tools".into(), Value::Array(prelude.tools.clone()));
+            // What is answered in a form calls nothing.
+            if params.schema.is_some() {
+                head.insert("tool_choice".into(), json!({"type": "none"}));
+            }
         }
         let system: Vec<Value> = prelude
             .system

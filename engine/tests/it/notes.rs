@@ -533,6 +533,7 @@ async fn q18_a_model_on_its_own_fills_in_notes_behind_what_it_has_read() {
     };
     assert_eq!(own.source(), "session_memory");
     assert_eq!(read(own).1, read(main).1);
+    assert_eq!(own.body["tool_choice"]["type"], "none");
     assert_eq!(read(own).0, read(main).0 + 2, "the answer and the question");
     assert!(own.last_user_text().contains("# Current State"), "{}", own.last_user_text());
 }

@@ -1,12 +1,12 @@
-//! A summary by a weak model (Q18): one question with a form, no tools, no
-//! draft. What the person said is not left to it: that is carried over by rule.
+//! A summary by a weak model (Q18): one question with a form, in which no tool can
+//! be called, and no draft. What the person said is not left to it: that is carried over by rule.
 
 use crate::plan::{Guidance, Plan};
 use everfold_kernel::effect::{Ask, AskShape};
 use everfold_kernel::record::Keeps;
-use everfold_kernel::{Effect, Limits, ModelId, QuerySource, Tokens, Window};
+use everfold_kernel::{Effect, Limits, ModelId, QuerySource, Window};
 use everfold_prefix::plain::plain_text;
-use everfold_prefix::{Fold, Piece};
+use everfold_prefix::{Directive, Fold, Piece};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -25,9 +25,6 @@ const SECTIONS: [(&str, &str); 5] = [
     ("open", "What is still to be done"),
 ];
 
-/// Room for the directive, in tokens, with what a server puts around it.
-const DIRECTIVE_TOKENS: u64 = 200;
-
 /// Asks for the summary of what goes, behind the conversation as the server has
 /// read it. None where that is more than the window holds, or where not its
 /// beginning goes.
@@ -41,11 +38,11 @@ pub fn ask_behind(
 ) -> Option<Effect> {
     let goes = |piece: &Piece| plan.dropped.contains(&piece.record);
     let last = fold.messages().iter().rposition(|message| message.pieces().iter().any(goes))?;
-    let room = Tokens(limits.compact.lean_summary_tokens + DIRECTIVE_TOKENS);
-    let fits = plan.keeps == Keeps::Suffix && fold.count_through(last + 1) + room <= window.size;
-    let shape =
-        || AskShape::Form { messages: last + 1, directive: told(guidance), schema: schema() };
-    fits.then(|| ask(shape(), limits))
+    let (messages, directive) = (last + 1, told(guidance));
+    let most = limits.compact.lean_summary_tokens;
+    let fits = plan.keeps == Keeps::Suffix
+        && fold.fits_form(messages, Directive(&directive), most, window);
+    fits.then(|| ask(AskShape::Form { messages, directive, schema: schema() }, limits))
 }
 
 /// The same in a request of its own, which shows what goes as text.

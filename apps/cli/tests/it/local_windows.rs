@@ -113,6 +113,7 @@ fn q18_a_summary_is_asked_for_behind_what_the_server_has_read() {
         let (read, now) = (text(main), text(request));
         assert!(now.starts_with(&read[..read.len() - 1]), "{read}\n{now}");
         assert_eq!(main.body["tools"], request.body["tools"]);
+        assert_eq!(request.body["tool_choice"], "none");
         assert!(request.body["response_format"]["json_schema"]["schema"].is_object());
         assert!(request.body["max_tokens"].as_u64().unwrap() <= 700);
         seen += 1;
@@ -145,4 +146,19 @@ fn q18_a_server_that_refuses_a_form_beside_tools_is_asked_without_them() {
     let last = desk.server().requests();
     let last = last.iter().rfind(|request| request.source() == "main").unwrap();
     assert!(told(last).contains("- by form"), "{}", told(last));
+}
+
+#[test]
+fn q18_what_a_person_asks_to_keep_counts_where_there_is_room_behind() {
+    let rules = ServerRules::local(ServerProgram::LlamaCpp, MODEL, 8_192);
+    let server = TestServer::with_handler(rules, |request| answer(request, Summary::Form));
+    let desk = Desk { files: TempHome::new().unwrap(), server: Some(server.unwrap()) };
+    let long = format!("Port the parser.{}", " Pumps were seen and run.".repeat(400));
+    let wish = format!("/compact keep{}", " the file names".repeat(1_050));
+    for args in [&["-p", &long][..], &["-p", "-c", &wish]] {
+        Running::start(&mut local(&desk, args), None).end().ok();
+    }
+    let asked = desk.server().requests_of("compact");
+    assert_eq!(asked.len(), 1);
+    assert!(asked[0].refused.is_none() && asked[0].body["tools"].is_null());
 }

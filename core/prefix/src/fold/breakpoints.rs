@@ -4,7 +4,10 @@ use super::Fold;
 use crate::message::{Link, Message, Piece, PieceOrigin, Showing, interrupted};
 use crate::request::{AnswerForm, Directive, Frame, Rendered, Request};
 use everfold_kernel::record::Sampling;
-use everfold_kernel::{Block, BlockProvenance, RecordId, Role, Timestamp, Tokens, UserOrigin};
+use everfold_kernel::tokens::estimate_text;
+use everfold_kernel::{
+    Block, BlockProvenance, RecordId, Role, Timestamp, Tokens, UserOrigin, Window,
+};
 
 /// The breakpoints that a fork has from its parent. It reads what stands before
 /// them, and writes nothing behind them: nobody else would read it (E3).
@@ -19,6 +22,9 @@ pub(super) struct LentMarks {
 /// said last for what the person wants, and answers it.
 const FROM_PROGRAM: &str =
     "This comes from the program, not from the person: do not answer what was said last.";
+
+/// What a server puts around a message, in tokens, at most.
+const AROUND_TOKENS: u64 = 20;
 
 impl Fold {
     /// The next request; with a directive, a fork's: the same bytes and the
@@ -37,6 +43,21 @@ impl Fold {
         let last = self.last_answer()?;
         self.render();
         self.fork_request(last, directive)
+    }
+
+    /// Whether a window holds the first messages, a directive after them that is
+    /// answered in a form, and the answer.
+    #[must_use]
+    pub fn fits_form(
+        &self,
+        through: usize,
+        directive: Directive<'_>,
+        max_tokens: u64,
+        window: &Window,
+    ) -> bool {
+        let told =
+            estimate_text(directive.0, &self.limits) + estimate_text(FROM_PROGRAM, &self.limits);
+        self.count_through(through) + told + Tokens(max_tokens + AROUND_TOKENS) <= window.size
     }
 
     /// The first messages and a directive after them, answered in a form and not

@@ -55,6 +55,11 @@ pub fn head_json(system: &[SystemBlock], tools: &[Value], params: &Params) -> He
         }
         (CallForm::Declared, Value::Object(map)) => {
             map.insert("tools".into(), Value::Array(functions));
+            // What is answered in a form calls nothing; tools are a part of what
+            // the server has read (Q18).
+            if params.schema.is_some() {
+                map.insert("tool_choice".into(), "none".into());
+            }
         }
         (CallForm::Declared, _) => {}
     }

@@ -6,8 +6,7 @@ use crate::event::EndReason;
 use crate::session::Session;
 use crate::session::small_model::SmallModel;
 use everfold_kernel::ports::ModelError;
-use everfold_kernel::tokens::estimate_text;
-use everfold_kernel::{Block, QuerySource, Role, Tokens};
+use everfold_kernel::{Block, Class, Classify, QuerySource, Role};
 use everfold_notes::{Notes, lean};
 use everfold_prefix::plain::plain_text;
 use everfold_prefix::{AnswerForm, Directive, Request};
@@ -55,12 +54,17 @@ impl NotesForm {
     /// The notes as the answer has them; none where it is no form.
     async fn answer<'t>(self, notes: &Notes<'t>) -> Result<Option<Notes<'t>>, ModelError> {
         let source = QuerySource::SessionMemory;
-        // A server may refuse a form beside tools, or pass over it.
-        if let Some(request) = self.behind
-            && let Ok((text, _)) = self.model.ask_request(source.clone(), request).await
-            && let Some(filled) = lean::read(&text, notes)
-        {
-            return Ok(Some(filled));
+        if let Some(request) = self.behind {
+            match self.model.ask_request(source.clone(), request).await {
+                Ok((text, _)) => {
+                    if let Some(filled) = lean::read(&text, notes) {
+                        return Ok(Some(filled));
+                    }
+                }
+                // A server may refuse a form beside tools.
+                Err(error) if error.class() == Class::Stop => {}
+                Err(error) => return Err(error),
+            }
         }
         let said = [(Role::User, vec![Block::text(&self.apart)])];
         let form =
@@ -76,13 +80,12 @@ fn behind(session: &mut Session, notes: &Notes<'_>) -> Option<Request> {
     let limits = &session.config.limits;
     let max_tokens = limits.compact.lean_summary_tokens;
     let directive = lean::directive(notes);
-    let room = Tokens(max_tokens) + estimate_text(&directive, limits);
-    let fold = &session.state.fold;
-    let fits = fold.count() + room <= session.window().size;
-    if !fits || session.config.models.small != *session.model() {
+    let (directive, window) = (Directive(&directive), session.window());
+    let messages = session.state.fold.messages().len();
+    let is_read = session.config.models.small == *session.model();
+    if !is_read || !session.state.fold.fits_form(messages, directive, max_tokens, &window) {
         return None;
     }
     let form = AnswerForm { schema: lean::answer_schema(notes), max_tokens };
-    let fold = &mut session.state.fold;
-    fold.form_request(fold.messages().len(), Directive(&directive), form)
+    session.state.fold.form_request(messages, directive, form)
 }
